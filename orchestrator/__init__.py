@@ -1,0 +1,1 @@
+"""The top layer: sessions, worktrees, campaigns, views, reports and the command line."""

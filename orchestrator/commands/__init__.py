@@ -1,0 +1,1 @@
+"""One module a command; `decurion.orchestrator.cli` loads each only when it is asked for."""

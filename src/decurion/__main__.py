@@ -1,0 +1,61 @@
+"""The entry point: `decurion …` and `python -m decurion …`.
+
+`decurion hook` is started cold by other programs, once per tool call, so it goes straight to the hook program and
+never pays for the command line.
+"""
+
+from __future__ import annotations
+
+import sys
+
+INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
+BROKEN_PIPE = 141  # the same for a reader that went away (`decurion audit show | head`)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command line (`sys.argv` by default) and give its exit code; a person never sees a traceback."""
+    args = sys.argv[1:] if argv is None else argv
+    try:
+        return _hook() if args == ["hook"] else _command(args)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _hook() -> int:
+    from decurion.hooks.program import main as hook
+
+    return hook()
+
+
+def _command(args: list[str]) -> int:
+    import click
+
+    from decurion.hooks.errors import DecurionError
+    from decurion.orchestrator.cli import cli
+
+    try:
+        result: object = cli.main(args, prog_name="decurion", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Abort:
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except DecurionError as error:
+        click.echo(f"decurion: {error}", err=True)
+        return error.exit_code
+    except BrokenPipeError:
+        _silence_stdout()
+        return BROKEN_PIPE
+    return result if isinstance(result, int) else 0
+
+
+def _silence_stdout() -> None:
+    """Point stdout at nothing, or Python complains on exit that it cannot flush."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""What every test gets: both event loops, folders of its own, and no network but loopback."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LOOPBACK = ("127.", "::1", "localhost")
+
+
+@pytest.fixture(scope="module", params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """Run each async test on both event loops."""
+    return request.param
+
+
+@pytest.fixture(autouse=True)
+def own_places(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep state, configuration and git settings of the person who runs the tests out of them, and their keys too."""
+    home = tmp_path_factory.mktemp("home")
+    for name in [name for name in os.environ if name.startswith(("ANTHROPIC_", "DECURION_", "GIT_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("DECURION_STATE_DIR", str(home / "state"))
+    monkeypatch.setenv("DECURION_CONFIG_DIR", str(home / "config"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_NAME", "Tess Tester")
+        monkeypatch.setenv(f"GIT_{who}_EMAIL", "tess@example.invalid")
+    return home
+
+
+@pytest.fixture
+def checkout() -> Path:
+    """The folder of the sources; skips where only the installed package is there."""
+    if not (ROOT / "hooks" / "__init__.py").is_file():
+        pytest.skip("needs the checkout, not the installed package")
+    return ROOT
+
+
+def _only_loopback(event: str, args: tuple[Any, ...]) -> None:
+    if event != "socket.connect":
+        return
+    sock, address = args
+    if sock.family in {socket.AF_INET, socket.AF_INET6} and not str(address[0]).startswith(LOOPBACK):
+        raise PermissionError(f"a test tried to reach {address[0]}; only loopback is allowed")
+
+
+sys.addaudithook(_only_loopback)

@@ -1,0 +1,61 @@
+"""The command line as programs see it: started for real, read from outside."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+from decurion import __version__
+from decurion.__main__ import main
+from decurion.orchestrator.cli import COMMANDS
+
+SLOW_TO_IMPORT = ("anthropic", "pydantic", "rich", "structlog", "tenacity", "duckdb", "opentelemetry")
+
+
+def decurion(*args: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-m", "decurion", *args]
+    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+
+
+def test_help_lists_every_command_and_imports_none() -> None:
+    code = (
+        "import sys; from decurion.__main__ import main; main(['--help']);"
+        "print('\\nLOADED', *sorted(sys.modules), sep='\\n')"
+    )
+    run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    shown, _, loaded = run.stdout.partition("LOADED")
+    modules = loaded.split()
+    assert all(f"  {name} " in shown and entry.help in shown for name, entry in COMMANDS.items())
+    assert [name for name in modules if name.startswith("decurion.orchestrator.commands.")] == []
+    assert [name for name in modules if name.split(".", maxsplit=1)[0] in SLOW_TO_IMPORT] == []
+
+
+def test_version_is_one_line() -> None:
+    assert decurion("--version").stdout == f"decurion {__version__}\n"
+
+
+def test_a_wrong_command_is_a_usage_error_without_traceback() -> None:
+    run = decurion("chek")
+    assert run.returncode == 2
+    assert "No such command 'chek'" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_answers_help_or_says_that_it_is_not_in_this_build(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    built = find_spec(COMMANDS[name].target.partition(":")[0]) is not None
+    code = main([name, "--help"])
+    shown = capsys.readouterr()
+    assert code == (0 if built else 1)
+    assert ("Usage: decurion" in shown.out) if built else ("not part of this build" in shown.err)
+
+
+def test_a_reader_that_goes_away_is_no_error_message() -> None:
+    command = f"{sys.executable} -P -m decurion --help | true"
+    run = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=30, check=False)
+    assert run.stderr == ""
