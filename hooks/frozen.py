@@ -1,0 +1,121 @@
+"""Frozen, slotted value classes that cost nothing to import.
+
+`dataclasses` pulls in `inspect` and compiles source text for every class: about 10 ms before the first
+decision of a cold hook program, which is a quarter of its whole budget. This decorator gives the same
+shape (annotated fields, keyword or positional construction, equality, hash, repr, pickling) from closures.
+Defaults must be immutable; there are no factories.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar, dataclass_transform
+
+    T = TypeVar("T")
+else:
+
+    def dataclass_transform(**_options: object) -> Callable[[Any], Any]:
+        """Stand in for `typing.dataclass_transform`, which only type checkers read."""
+        return lambda decorator: decorator
+
+
+_MISSING = object()
+_set = object.__setattr__
+_CLASS_ONLY = {"__dict__", "__weakref__"}
+
+
+@dataclass_transform(frozen_default=True, eq_default=True)
+def frozen(cls: type[T]) -> type[T]:
+    """Turn an annotated class into a frozen, slotted value class.
+
+    Raises:
+        TypeError: at decoration, if a default is a list, dict or set.
+    """
+    inherited: tuple[str, ...] = getattr(cls, "__fields__", ())
+    own = tuple(name for name in cls.__dict__.get("__annotations__", {}) if not name.startswith("__"))
+    body: dict[str, Any] = {k: v for k, v in cls.__dict__.items() if k not in _CLASS_ONLY and k not in own}
+    defaults = dict(getattr(cls, "__defaults__", {}))
+    defaults.update({name: cls.__dict__[name] for name in own if name in cls.__dict__})
+    for name, value in defaults.items():
+        if isinstance(value, (list, dict, set)):
+            message = f"{cls.__name__}.{name}: a default must be immutable, not {type(value).__name__}"
+            raise TypeError(message)
+    fields = inherited + tuple(name for name in own if name not in inherited)
+    body.update(
+        __slots__=tuple(name for name in own if name not in inherited),
+        __fields__=fields,
+        __defaults__=defaults,
+        __match_args__=fields,
+        __setattr__=_refuse_change,
+        __delattr__=_refuse_change,
+        __reduce__=_reduce,
+    )
+    body.setdefault("__init__", _make_init(cls.__name__, fields, defaults))
+    body.setdefault("__eq__", _equal)
+    body.setdefault("__hash__", _hash)
+    body.setdefault("__repr__", _repr)
+    return type(cls)(cls.__name__, cls.__bases__, body)
+
+
+def replace(value: T, **changes: Any) -> T:
+    """Return a copy of a frozen value with some fields changed."""
+    return type(value)(**{**as_dict(value), **changes})
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """Return the fields of a frozen value, one level deep, in order of declaration."""
+    return {name: getattr(value, name) for name in value.__fields__}
+
+
+def _make_init(owner: str, fields: tuple[str, ...], defaults: dict[str, Any]) -> Callable[..., None]:
+    count = len(fields)
+
+    def __init__(self: Any, *args: Any, **named: Any) -> None:
+        if len(args) > count:
+            message = f"{owner} takes {count} values, got {len(args)}"
+            raise TypeError(message)
+        for name, value in zip(fields, args, strict=False):
+            _set(self, name, value)
+        for name in fields[len(args) :]:
+            value = named.pop(name, _MISSING)
+            if value is _MISSING:
+                value = defaults.get(name, _MISSING)
+            if value is _MISSING:
+                message = f"{owner} needs a value for {name!r}"
+                raise TypeError(message)
+            _set(self, name, value)
+        if named:
+            message = f"{owner} has no field {', '.join(sorted(named))} to set here"
+            raise TypeError(message)
+
+    return __init__
+
+
+def _refuse_change(self: object, name: str, _value: object = None) -> None:
+    message = f"{type(self).__name__} is frozen: {name!r} cannot be changed"
+    raise AttributeError(message)
+
+
+def _values(self: Any) -> tuple[Any, ...]:
+    return tuple(getattr(self, name) for name in self.__fields__)
+
+
+def _equal(self: Any, other: object) -> bool:
+    if type(other) is not type(self):
+        return NotImplemented
+    return _values(self) == _values(other)
+
+
+def _hash(self: Any) -> int:
+    return hash((type(self), *_values(self)))
+
+
+def _repr(self: Any) -> str:
+    inside = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__fields__)
+    return f"{type(self).__name__}({inside})"
+
+
+def _reduce(self: Any) -> tuple[Any, ...]:
+    return type(self), _values(self)
