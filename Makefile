@@ -1,0 +1,49 @@
+# Each target does all of its own set-up in .venv (scripts/venv) and starts at once when that is in place.
+
+PY := .venv/bin/python
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format wheel bench bench-guard bench-audit bench-git lock clean
+
+help: ## Show these targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+
+demo: .venv/run.stamp ## The main job on a sample project, offline (a scripted model, not an AI)
+	@.venv/bin/decurion demo
+
+test: .venv/test.stamp ## All tests, with branch coverage as a gate
+	@$(PY) -m pytest --cov --cov-branch --cov-report=term:skip-covered
+
+check: .venv/dev.stamp ## Lint, format, two type checkers, import rules
+	@scripts/check
+
+format: .venv/dev.stamp ## Put the code in shape
+	@.venv/bin/ruff check --fix --quiet . || true
+	@.venv/bin/ruff format .
+
+wheel: .venv/dev.stamp ## Build the wheel, install it in a fresh environment, test it from another folder
+	@scripts/wheel
+
+bench: bench-guard bench-audit bench-git ## All benchmarks
+
+bench-guard: .venv/test.stamp ## The law: verdicts on the corpus, time a call
+	@$(PY) -P bench/guard.py
+
+bench-audit: .venv/test.stamp ## The log: records a second, time to verify
+	@$(PY) -P bench/audit.py
+
+bench-git: .venv/test.stamp ## Worktrees: time to make, merge and remove
+	@$(PY) -P bench/git.py
+
+lock: ## Compile requirements/*.txt again (needs uv; EXTRA=--upgrade takes newer releases)
+	@EXTRA="$(EXTRA)" scripts/lock
+
+clean: ## Remove what the targets made, .venv included
+	@rm -rf .venv .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache build dist
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# run.txt: the package alone; test.txt: with what the tests need; dev.txt: with the checkers too.
+.venv/%.stamp: requirements/%.txt pyproject.toml scripts/venv
+	@echo "Setting up .venv for this target ($<) …"
+	@scripts/venv $<
+	@touch $@
