@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
 
+import click
 import pytest
 
 from decurion import __version__
 from decurion.__main__ import main
-from decurion.orchestrator.cli import COMMANDS
+from decurion.hooks import ConfigError, DecurionError, PolicyError, UsageError
+from decurion.orchestrator.cli import COMMANDS, Entry
 
 SLOW_TO_IMPORT = ("anthropic", "pydantic", "rich", "structlog", "tenacity", "duckdb", "opentelemetry")
 
@@ -53,6 +58,70 @@ def test_a_command_answers_help_or_says_that_it_is_not_in_this_build(
     shown = capsys.readouterr()
     assert code == (0 if built else 1)
     assert ("Usage: decurion" in shown.out) if built else ("not part of this build" in shown.err)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--help",),
+        ("--version",),
+        ("check", "git status"),
+        ("rules", "list"),
+        ("hook",),
+        ("agents",),
+        ("audit", "show"),
+        ("sessions", "list"),
+        ("trust", "--help"),
+        ("run", "--help"),
+    ],
+    ids=" ".join,
+)
+def test_what_asks_no_model_never_loads_the_sdk(args: tuple[str, ...], tmp_path: Path) -> None:
+    code = (
+        "import sys; from decurion.__main__ import main\n"
+        f"try: main({list(args)!r})\n"
+        "except SystemExit: pass\n"
+        "finally: sys.exit(77 if 'anthropic' in sys.modules else 0)"
+    )
+    command = [sys.executable, "-P", "-c", code]
+    run = subprocess.run(command, input="{}", cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "shown"),
+    [
+        (UsageError("not a folder: x"), 2, "decurion: not a folder: x\n"),
+        (
+            ConfigError("unknown key 'denny'", "rules.toml", 3),
+            2,
+            "decurion: rules.toml:3: unknown key 'denny'\n",
+        ),
+        (PolicyError("the rules do not load"), 3, "decurion: the rules do not load\n"),
+        (DecurionError("no"), 1, "decurion: no\n"),
+        (KeyboardInterrupt(), 130, "\n"),
+        (click.exceptions.Abort(), 130, ""),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_an_error_is_one_line_and_its_exit_code(
+    error: BaseException,
+    code: int,
+    shown: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @click.command()
+    def failing() -> None:
+        raise error
+
+    module = ModuleType("a_failing_command")
+    module.__spec__ = ModuleSpec(module.__name__, None)
+    vars(module)["command"] = failing
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(COMMANDS, "failing", Entry("a_failing_command:command", "Fails."))
+    assert main(["failing"]) == code
+    assert capsys.readouterr().err == shown
 
 
 def test_a_reader_that_goes_away_is_no_error_message() -> None:

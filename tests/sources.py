@@ -1,0 +1,15 @@
+"""Walking the sources of the checkout, each file once under its own name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+
+def sources(root: Path, folders: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Give path (from `root`, with `/`) and text of each Python file below the folders."""
+    for folder in folders:
+        for file in sorted((root / folder).rglob("*.py")):
+            # the links in src/decurion lead to files that are seen under their own name
+            if not any(parent.is_symlink() for parent in file.parents):
+                yield file.relative_to(root).as_posix(), file.read_text(encoding="utf-8")
