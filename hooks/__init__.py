@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .calls import RunRef, ToolCall, ToolResult
 from .decisions import HOOK_FAILED, Decision, Verdict, allow, ask, deny, halt, merge
-from .errors import AuditError, ConfigError, DecurionError, PolicyError, ToolError, UsageError
+from .errors import AuditError, ConfigError, DecurionError, HookFailure, PolicyError, ToolError, UsageError
 from .events import (
     EVENT_NAMES,
     GATED,
@@ -23,15 +23,23 @@ from .events import (
 )
 from .frozen import as_dict, frozen, replace
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .chain import MAX_STOP_REFUSALS, Hook, HookChain, guard, observer
+
 __all__ = (
     "EVENT_NAMES",
     "GATED",
     "HOOK_FAILED",
+    "MAX_STOP_REFUSALS",
     "AuditError",
     "ConfigError",
     "Decision",
     "DecurionError",
     "Event",
+    "Hook",
+    "HookChain",
+    "HookFailure",
     "Notification",
     "PolicyError",
     "PostToolUse",
@@ -55,7 +63,18 @@ __all__ = (
     "ask",
     "deny",
     "frozen",
+    "guard",
     "halt",
     "merge",
+    "observer",
     "replace",
 )
+
+
+def __getattr__(name: str) -> object:
+    """Load the chain, and anyio with it, when it is first asked for: the cold hook program never is."""
+    if name not in {"MAX_STOP_REFUSALS", "Hook", "HookChain", "guard", "observer"}:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import chain
+
+    return getattr(chain, name)

@@ -4,6 +4,7 @@ DecurionError                 everything below; a person reads str(error) and ne
 ├── UsageError                bad command line, argument or place                       exit 2
 ├── ConfigError               a rules, settings or definition file that cannot be used  exit 2
 ├── AuditError                the log cannot be written or read                         exit 1
+├── HookFailure               one hook broke; the chain turns it into a refusal   (never an exit)
 ├── ToolError                 the model's to mend: becomes an error result              (never an exit)
 └── PolicyError               the law itself cannot be asked; whatever wanted to run does not  exit 3
 
@@ -44,6 +45,20 @@ class ConfigError(DecurionError):
 
 class AuditError(DecurionError):
     """Raised when the audit log cannot be written or read. Where it cannot be written, no tool runs."""
+
+
+class HookFailure(DecurionError):
+    """Raised by a hook that could not do its work: `kind` in one or two words, `text` the details.
+
+    The chain turns it into a refusal (gate) or a note (observer); it never travels further.
+    """
+
+    def __init__(self, kind: str, text: str = "") -> None:
+        super().__init__(kind, text)
+        self.kind, self.text = kind, text
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}" if self.text else self.kind
 
 
 class ToolError(DecurionError):
