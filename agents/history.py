@@ -1,0 +1,274 @@
+"""The history of one agent: append-only plain data, and the bytes of it, each encoded once.
+
+What the API demands holds by construction, whatever order things happen in:
+
+- the first message is the user's, and roles alternate (what would follow its own role extends the last message);
+- each `tool_use` is answered in the very next user message; results come first, in call order, reminders and texts after;
+- no id twice, no result without its call, no blank text, no half of a surrogate pair;
+- bytes once sent stay the same: a message only ever grows at its end, so what was cached stays cached.
+
+Encoding costs the same on turn 2,000 as on turn 2: new messages are encoded when they are added, and a request joins
+the finished bytes with the two moving marks of the prompt cache.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, cast, overload
+
+import orjson
+
+from decurion.hooks import ToolResult
+
+from .model import Block, Message, Reply
+from .texts import NO_MESSAGE, NO_OUTPUT, clean_value, is_blank
+
+INTERRUPTED_NOT_RUN = "Interrupted, not run."
+INTERRUPTED_MAYBE = "Interrupted, may have had effect. Look before you repeat it."
+
+CACHE_MARK = b',"cache_control":{"type":"ephemeral"}'
+UNMARKABLE = frozenset({"thinking", "redacted_thinking"})
+
+
+class History(Sequence[Message]):
+    """Messages of one agent, oldest first. Make one with `History()`, or from saved messages with `restore`."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._encoded = bytearray()
+        self._open: tuple[str, ...] = ()
+        self._ids: set[str] = set()
+        self._marks: list[
+            int
+        ] = []  # where a cache mark may stand: before the last brace of each user message
+        self.last_reply_id = ""
+        """The id of the newest reply, for the API's cache diagnostics."""
+
+    @classmethod
+    def restore(cls, messages: Iterable[Message], interrupted: str = INTERRUPTED_MAYBE) -> History:
+        """Rebuild a history that the API accepts from saved messages, whatever state they were left in.
+
+        Blank texts and half surrogates are mended, strangers among the results dropped, messages of one role joined,
+        and each call that was left without a result gets an error result saying `interrupted`. Restoring what was
+        restored changes nothing.
+        """
+        history = cls()
+        for message in messages:
+            content = message["content"]
+            blocks: list[Block] = (
+                [{"type": "text", "text": content}] if isinstance(content, str) else [*content]
+            )
+            if message["role"] == "assistant":
+                history._restore_reply(blocks, interrupted)
+            else:
+                history._restore_user(blocks, interrupted)
+        return history
+
+    # ---- what the API sees ----
+
+    @overload
+    def __getitem__(self, index: int) -> Message: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Message]: ...
+    def __getitem__(self, index: int | slice) -> Message | Sequence[Message]:
+        return self._messages[index]
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    @property
+    def open_calls(self) -> tuple[str, ...]:
+        """The ids of the calls that still need a result, in call order."""
+        return self._open
+
+    @property
+    def call_ids(self) -> frozenset[str] | set[str]:
+        """Every call id so far; a new reply may not use them again."""
+        return self._ids
+
+    @property
+    def size(self) -> int:
+        """Bytes of the history as sent."""
+        return len(self._encoded) + 2
+
+    def encode(self, *, cached: bool = True) -> bytes:
+        """Give the JSON array of messages, with cache marks on the two newest user messages if `cached`.
+
+        The older of the two stood marked in the request before, so it is found in the cache however many blocks the
+        newest turn added (a mark alone looks back 20 blocks).
+
+        Raises:
+            ValueError: calls are open, or there is no message yet.
+        """
+        if self._open or not self._messages:
+            raise ValueError(
+                "the history cannot be sent: " + (f"open calls {self._open}" if self._open else "empty")
+            )
+        marks = self._marks[-2:] if cached else []
+        with memoryview(self._encoded) as view:
+            parts: list[bytes | memoryview] = [b"["]
+            start = 0
+            for mark in marks:
+                parts += [view[start:mark], CACHE_MARK]
+                start = mark
+            return b"".join([*parts, view[start:], b"]"])
+
+    # ---- growing ----
+
+    def add_user(self, text: str | Sequence[Block], results: Sequence[ToolResult] = ()) -> Message:
+        """Append what a person says; open calls are answered first, with `results` or as interrupted.
+
+        Returns the message (or the part of it that was new) for the transcript.
+
+        Raises:
+            ValueError: the text is blank, or a result has no open call.
+        """
+        said = [{"type": "text", "text": text}] if isinstance(text, str) else list(text)
+        blocks = [*self._result_blocks(results), *_mended(said)]
+        if not blocks:
+            raise ValueError("a user message needs some text")
+        return self._append("user", blocks)
+
+    def add_reply(self, reply: Reply) -> Message | None:
+        """Append a reply; None if nothing in it may stand in a history (blank, or thinking alone).
+
+        Raises:
+            ValueError: calls are still open, or there is no user message to reply to.
+        """
+        message = self.add_content(reply.content)
+        self.last_reply_id = reply.id
+        return message
+
+    def add_content(self, content: Sequence[Block]) -> Message | None:
+        """As `add_reply`, from blocks. Thinking that is complete is kept unchanged."""
+        if self._open or not self._messages:
+            raise ValueError("a reply needs a user message with nothing open before it")
+        blocks = _mended(content)
+        if all(block["type"] in UNMARKABLE for block in blocks):
+            return None
+        calls = tuple(block["id"] for block in blocks if block["type"] == "tool_use")
+        if len(set(calls)) != len(calls) or not self._ids.isdisjoint(calls):
+            raise ValueError(f"call ids used twice: {calls}")
+        message = self._append("assistant", blocks)
+        self._open = calls
+        self._ids.update(calls)
+        return message
+
+    def add_results(self, results: Sequence[ToolResult], reminders: Sequence[str] = ()) -> Message:
+        """Append the results of all open calls, in call order whatever order they come in, then reminders.
+
+        A call without a result gets one that says so. Returns the new message for the transcript.
+
+        Raises:
+            ValueError: a result has no open call, or there is nothing to add.
+        """
+        blocks = self._result_blocks(results)
+        blocks += _mended([{"type": "text", "text": text} for text in reminders])
+        if not blocks:
+            raise ValueError("there are no results to add")
+        return self._append("user", blocks)
+
+    def repair(self, results: Sequence[ToolResult] = (), note: str = INTERRUPTED_MAYBE) -> Message | None:
+        """Answer what is still open, with `results` where they are known; None if nothing is."""
+        if not self._open:
+            return None
+        known = {result.call_id for result in results}
+        missing = [ToolResult(call, note, is_error=True) for call in self._open if call not in known]
+        return self.add_results([*results, *missing])
+
+    # ---- inside ----
+
+    def _result_blocks(self, results: Sequence[ToolResult]) -> list[Block]:
+        by_id = {result.call_id: result for result in results}
+        if strangers := by_id.keys() - set(self._open):
+            raise ValueError(f"results without an open call: {sorted(strangers)}")
+        missing = [call for call in self._open if call not in by_id]
+        by_id |= {call: ToolResult(call, INTERRUPTED_NOT_RUN, is_error=True) for call in missing}
+        blocks = [result_block(by_id[call]) for call in self._open]
+        self._open = ()
+        return blocks
+
+    def _append(self, role: str, blocks: list[Block]) -> Message:
+        blocks, encoded = _encode(blocks)
+        message: Message = {"role": role, "content": blocks}
+        if self._messages and self._messages[-1]["role"] == role:
+            self._messages[-1] = {"role": role, "content": [*self._messages[-1]["content"], *blocks]}
+            self._encoded[-2:] = b"," + encoded + b"]}"
+            if role == "user":
+                self._marks.pop()
+        else:
+            self._messages.append(message)
+            comma = b"," if self._encoded else b""
+            self._encoded += b'%b{"role":"%b","content":[%b]}' % (comma, role.encode(), encoded)
+        if role == "user":
+            self._marks.append(len(self._encoded) - 3)
+        return message
+
+    def _restore_reply(self, blocks: list[Block], interrupted: str) -> None:
+        if not self._messages:
+            return  # the API wants the user first; a reply to nothing says nothing
+        self.repair(note=interrupted)
+        fresh = [b for b in blocks if b["type"] != "tool_use" or b["id"] not in self._ids]
+        self.add_content(list({b.get("id", n): b for n, b in enumerate(fresh)}.values()))
+
+    def _restore_user(self, blocks: list[Block], interrupted: str) -> None:
+        results = {
+            b["tool_use_id"]: b
+            for b in blocks
+            if b["type"] == "tool_result" and b["tool_use_id"] in self._open
+        }
+        others = _mended([block for block in blocks if block["type"] != "tool_result"])
+        answers = [
+            results.get(call) or result_block(ToolResult(call, interrupted, is_error=True))
+            for call in self._open
+        ]
+        self._open = ()
+        if mended := [*map(_mended_result, answers), *others]:
+            self._append("user", mended)
+
+
+def result_block(result: ToolResult) -> Block:
+    """A tool result as on the wire: never blank, the `is_error` flag only where it is set."""
+    content: str | list[Any]
+    content = result.content if isinstance(result.content, str) else [dict(block) for block in result.content]
+    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": result.call_id, "content": content}
+    if result.is_error:
+        block["is_error"] = True
+    return _mended_result(block)
+
+
+def _mended_result(block: Block) -> Block:
+    content: Any = block.get("content", "")
+    if isinstance(content, list):
+        content = _mended(cast("list[Block]", content))
+    if not content or (isinstance(content, str) and is_blank(content)):
+        content = NO_MESSAGE if block.get("is_error") else NO_OUTPUT
+    return {**block, "content": clean_value(content)}
+
+
+def _mended(blocks: Iterable[Block]) -> list[Block]:
+    """Drop what the API refuses: blank texts, and thinking that lacks its signature because it was cut."""
+    return [block for block in blocks if not _refused(block)]
+
+
+def _refused(block: Block) -> bool:
+    if block["type"] == "text":
+        return is_blank(block.get("text"))
+    return block["type"] == "thinking" and not block.get("signature")
+
+
+def _encode(blocks: list[Block]) -> tuple[list[Block], bytes]:
+    """Encode blocks; where one does not encode, clean them and give the clean ones as well."""
+    try:
+        return blocks, b",".join(map(orjson.dumps, blocks))
+    except TypeError:  # half a surrogate pair, or an integer beyond 64 bits
+        blocks = [clean_value(block) for block in blocks]
+        return blocks, b",".join(map(_encode_slowly, blocks))
+
+
+def _encode_slowly(block: Block) -> bytes:
+    try:
+        return orjson.dumps(block)
+    except TypeError:  # only the standard module writes long integers
+        return json.dumps(block, separators=(",", ":"), ensure_ascii=False).encode()
