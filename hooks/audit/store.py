@@ -1,0 +1,266 @@
+"""The file below the log: whole lines under an advisory lock, a chain carried over rotation and crashes.
+
+Beside `audit.jsonl` stands `audit.head`: the number and hash of the newest record and the size of the file. It is
+what all writers lock, it saves them reading the tail, and it shows when the end of the log was cut off.
+Rotated parts are `audit.0001.jsonl`, `audit.0002.jsonl`, …; the part being written is always `audit.jsonl`.
+"""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import time
+
+from ..errors import AuditError
+from .places import make_private
+from .record import GENESIS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Encode = Callable[[dict[str, Any], int, str], tuple[bytes, str]]
+    """(record, seq, prev) -> (line, hash): number a record and seal it."""
+
+HEAD_BYTES = 192
+"""The head is padded to this, so that it is overwritten in place and needs no new block on a full disk."""
+
+LOCK_SECONDS = 15.0
+"""How long to wait for another writer. Appending takes microseconds; who holds the lock longer is stopped or hangs."""
+
+_LOG_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+_HEAD_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+_FRAGMENT_CHARS = 2000
+
+
+def head_path(path: str) -> str:
+    """Give the head file of a log: `audit.jsonl` -> `audit.head`."""
+    return os.path.splitext(path)[0] + ".head"
+
+
+def part_path(path: str, number: int) -> str:
+    """Give the name of a rotated part: `audit.jsonl`, 7 -> `audit.0007.jsonl`."""
+    stem, suffix = os.path.splitext(path)
+    return f"{stem}.{number:04d}{suffix}"
+
+
+def read_head(data: bytes) -> dict[str, Any] | None:
+    """Parse the bytes of a head file; None where they are not one."""
+    try:
+        head = json.loads(data)
+    except ValueError:
+        return None
+    wanted = {"seq": int, "hash": str, "size": int, "part": int}
+    if not isinstance(head, dict) or not all(isinstance(head.get(k), kind) for k, kind in wanted.items()):
+        return None
+    return head
+
+
+class Store:
+    """One log, appended to by any number of threads and processes.
+
+    Raises:
+        AuditError: anywhere, when the log cannot be opened, locked, read or written.
+    """
+
+    def __init__(self, path: str, encode: Encode, blank: Callable[..., dict[str, Any]], max_bytes: int) -> None:
+        self.path = os.path.abspath(path)
+        self.seq, self.hash, self.size, self.part = 0, GENESIS, 0, 0
+        self._encode, self._blank, self._max_bytes = encode, blank, max_bytes
+        self._mutex = _thread.allocate_lock()
+        self._log_fd, self._head_fd = -1, -1
+        self._inode = 0
+        self._head = b""
+        try:
+            make_private(os.path.dirname(self.path))
+            self._head_fd = os.open(head_path(self.path), _HEAD_FLAGS, 0o600)
+            self._open_log()
+        except OSError as error:
+            self.close()
+            raise _cannot("open", self.path, error) from error
+        self._locked(lambda: None)
+
+    def append(self, *records: dict[str, Any]) -> None:
+        """Number, seal and write records, one after the other with nothing between; return when they are written."""
+        self._locked(lambda: [self._write(record) for record in records])
+
+    def sync(self) -> None:
+        """Ask the kernel to put everything on the disk itself; what a file system cannot do is not an error."""
+        with contextlib.suppress(OSError):
+            os.fsync(self._log_fd)
+
+    def close(self) -> None:
+        """Let go of the files. Appending afterwards raises."""
+        for fd in (self._log_fd, self._head_fd):
+            if fd >= 0:
+                os.close(fd)
+        self._log_fd = self._head_fd = -1
+
+    # ---- the lock ----
+
+    def _locked(self, work: Callable[[], object]) -> None:
+        if not self._mutex.acquire(timeout=LOCK_SECONDS):
+            raise AuditError(f"{self.path}: another thread holds the log")
+        try:
+            self._lock()
+            try:
+                self._refresh()
+                work()
+            finally:
+                fcntl.flock(self._head_fd, fcntl.LOCK_UN)
+        except OSError as error:
+            raise _cannot("write", self.path, error) from error
+        finally:
+            self._mutex.release()
+
+    def _lock(self) -> None:
+        if self._head_fd < 0:
+            raise AuditError(f"{self.path}: the log is closed")
+        deadline = 0.0
+        while True:
+            try:
+                return fcntl.flock(self._head_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                deadline = deadline or time.monotonic() + LOCK_SECONDS
+                if time.monotonic() > deadline:
+                    raise AuditError(
+                        f"{self.path}: another process has held the log for {LOCK_SECONDS:.0f} s; end it first"
+                    ) from None
+                time.sleep(0.0005)
+
+    # ---- what others did since ----
+
+    def _refresh(self) -> None:
+        try:
+            now = os.stat(self.path, follow_symlinks=False)
+        except FileNotFoundError:
+            now = None
+        head = os.pread(self._head_fd, HEAD_BYTES, 0)
+        if now and now.st_ino == self._inode and now.st_size == self.size and head == self._head:
+            return
+        if now is None or now.st_ino != self._inode:
+            self._open_log()
+        self._catch_up(head)
+
+    def _open_log(self) -> None:
+        if self._log_fd >= 0:
+            os.close(self._log_fd)
+        self._log_fd = os.open(self.path, _LOG_FLAGS, 0o600)
+        self._inode = os.fstat(self._log_fd).st_ino
+
+    def _catch_up(self, data: bytes) -> None:
+        """Learn the newest record, from the head where it fits the file, else from the tail; report what was mended."""
+        self.size = os.fstat(self._log_fd).st_size
+        head = read_head(data)
+        if head:
+            self.seq, self.hash, self.part = head["seq"], head["hash"], head["part"]
+            if head["size"] == self.size:
+                self._head = data
+                return
+        findings = self._mend_tail(head)
+        self._write_head()
+        for finding in findings:
+            self._write(self._blank("repair", **finding))
+
+    def _mend_tail(self, head: dict[str, Any] | None) -> list[dict[str, Any]]:
+        from .tail import read_tail
+
+        tail = read_tail(self._log_fd, self.size)
+        findings: list[dict[str, Any]] = []
+        if tail.foreign:
+            raise AuditError(f"{self.path} is not an audit log; move it away or name another place")
+        if tail.torn_from is not None:
+            findings.append(self._cut_torn(tail.torn_from))
+        if tail.unfinished:
+            self.size += os.write(self._log_fd, b"\n")
+        if tail.garbage:
+            findings.append({"reason": f"unreadable bytes stand before byte {self.size}", "damage": "garbage"})
+        known = head["seq"] if head else 0
+        found = tail.last["seq"] if tail.last else 0
+        if known > found:
+            why = f"the log ended at record {found}, its head names record {known}: the records between are missing"
+            findings.append({"reason": why, "damage": "missing", "missing_from": found + 1, "missing_to": known})
+        elif tail.last:
+            self.seq, self.hash = found, tail.last["hash"]
+        return findings
+
+    def _cut_torn(self, start: int) -> dict[str, Any]:
+        import hashlib
+
+        torn = os.pread(self._log_fd, self.size - start, start)
+        os.ftruncate(self._log_fd, start)
+        self.size = start
+        return {
+            "reason": f"half a record at byte {start}, {len(torn)} bytes, was taken out",
+            "damage": "torn",
+            "at_byte": start,
+            "removed_bytes": len(torn),
+            "removed_sha256": hashlib.sha256(torn).hexdigest(),
+            "fragment": torn.decode("utf-8", "replace")[:_FRAGMENT_CHARS],
+        }
+
+    # ---- writing ----
+
+    def _write(self, record: dict[str, Any]) -> None:
+        line, digest = self._encode(record, self.seq + 1, self.hash)
+        if self.size and self.size + len(line) > self._max_bytes:
+            self._rotate()
+            line, digest = self._encode(record, self.seq + 1, self.hash)
+        self._put(line, digest)
+
+    def _put(self, line: bytes, digest: str) -> None:
+        try:
+            _write_all(self._log_fd, line)
+        except OSError:
+            os.ftruncate(self._log_fd, self.size)
+            raise
+        self.seq, self.hash, self.size = self.seq + 1, digest, self.size + len(line)
+        self._write_head()
+
+    def _write_head(self) -> None:
+        text = f'{{"v":1,"seq":{self.seq},"hash":"{self.hash}","size":{self.size},"part":{self.part}}}'
+        self._head = text.encode().ljust(HEAD_BYTES - 1) + b"\n"
+        os.pwrite(self._head_fd, self._head, 0)
+
+    def _rotate(self) -> None:
+        """Move the full part aside and begin the next one with a record that names it."""
+        number = self.part + 1
+        while os.path.lexists(part_path(self.path, number)):
+            number += 1
+        moved = part_path(self.path, number)
+        os.rename(self.path, moved)
+        self.part, self.size = number, 0
+        self._open_log()
+        self._write_head()
+        reason = f"continues {os.path.basename(moved)}"
+        record = self._blank("rotate", reason=reason, previous_file=os.path.basename(moved), previous_hash=self.hash)
+        self._put(*self._encode(record, self.seq + 1, self.hash))
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    written = os.write(fd, data)
+    while written < len(data):
+        more = os.write(fd, data[written:])
+        if not more:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written += more
+
+
+def _cannot(verb: str, path: str, error: OSError) -> AuditError:
+    remedies = {
+        errno.ENOSPC: "free some disk space",
+        errno.EDQUOT: "free some of your quota",
+        errno.EFBIG: "raise the file size limit (ulimit -f)",
+        errno.EACCES: "set DECURION_STATE_DIR to a folder you may write to",
+        errno.EPERM: "set DECURION_STATE_DIR to a folder you may write to",
+        errno.EROFS: "set DECURION_STATE_DIR to a folder you may write to",
+        errno.ELOOP: "a link stands where the log should be; remove it",
+    }
+    remedy = remedies.get(error.errno or 0, "nothing runs that cannot be recorded")
+    return AuditError(f"cannot {verb} the audit log {path}: {error.strerror or error}; {remedy}")
+
