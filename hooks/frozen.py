@@ -34,13 +34,16 @@ def frozen(cls: type[T]) -> type[T]:
         TypeError: at decoration, if a default is a list, dict or set.
     """
     inherited: tuple[str, ...] = getattr(cls, "__fields__", ())
-    own = tuple(name for name in cls.__dict__.get("__annotations__", {}) if not name.startswith("__"))
+    # Not `inspect.get_annotations`: that import is what this module is here to avoid.
+    annotations = cls.__dict__.get("__annotations__", {})  # noqa: RUF063 - as above
+    own = tuple(name for name in annotations if not name.startswith("__"))
     body: dict[str, Any] = {k: v for k, v in cls.__dict__.items() if k not in _CLASS_ONLY and k not in own}
     defaults = dict(getattr(cls, "__defaults__", {}))
     defaults.update({name: cls.__dict__[name] for name in own if name in cls.__dict__})
     for name, value in defaults.items():
-        if isinstance(value, (list, dict, set)):
-            message = f"{cls.__name__}.{name}: a default must be immutable, not {type(value).__name__}"
+        kind = type(value).__name__
+        if kind in ("list", "dict", "set"):
+            message = f"{cls.__name__}.{name}: a default must be immutable, not {kind}"
             raise TypeError(message)
     fields = inherited + tuple(name for name in own if name not in inherited)
     body.update(
@@ -72,7 +75,7 @@ def as_dict(value: Any) -> dict[str, Any]:
 def _make_init(owner: str, fields: tuple[str, ...], defaults: dict[str, Any]) -> Callable[..., None]:
     count = len(fields)
 
-    def __init__(self: Any, *args: Any, **named: Any) -> None:
+    def __init__(self: Any, *args: Any, **named: Any) -> None:  # noqa: N807 - it becomes the class's own
         if len(args) > count:
             message = f"{owner} takes {count} values, got {len(args)}"
             raise TypeError(message)
@@ -108,7 +111,7 @@ def _equal(self: Any, other: object) -> bool:
     return _values(self) == _values(other)
 
 
-def _hash(self: Any) -> int:
+def _hash(self: object) -> int:
     return hash((type(self), *_values(self)))
 
 
@@ -117,5 +120,5 @@ def _repr(self: Any) -> str:
     return f"{type(self).__name__}({inside})"
 
 
-def _reduce(self: Any) -> tuple[Any, ...]:
+def _reduce(self: object) -> tuple[Any, ...]:
     return type(self), _values(self)

@@ -62,6 +62,8 @@ class ToolContext:
     todo: TodoStore = field(default_factory=TodoStore)
     skills: tuple[Skill, ...] = ()
     state: dict[str, Any] = field(default_factory=dict[str, Any])
+    call_id: str = ""
+    """The id of the call being run; set by the dispatcher for each call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,324 @@
+"""The only way to a tool, for every agent: validate, ask the chain, record, run, tell the chain, record.
+
+Calls of one reply are judged together and recorded in call order. Read-only tools and `task` that stand next to
+each other run side by side, everything else one by one, so that a read after a write sees the write.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from dataclasses import replace as dc_replace
+from itertools import groupby
+from typing import Any, Protocol
+
+import anyio
+from anyio.abc import TaskStatus
+
+from decurion.hooks import (
+    HOOK_FAILED,
+    Decision,
+    DecurionError,
+    HookChain,
+    PostToolUse,
+    PostToolUseFailure,
+    PreToolUse,
+    RunRef,
+    ToolCall,
+    ToolError,
+    ToolResult,
+    Verdict,
+    replace,
+)
+from decurion.hooks.matchers import our_name
+
+from .groups import task_group
+from .tools import Tool, ToolContext, output_of, prepare
+
+TASK = "task"
+INTERRUPTED_RUNNING = "Interrupted while it ran: it may have had effect. Check before you repeat it."
+INTERRUPTED_WAITING = "Interrupted before it started: it was not run."
+
+
+class Log(Protocol):
+    """Where records go; see `decurion.hooks.audit`. A write that fails raises, and then nothing runs."""
+
+    def write(self, ref: RunRef | None, event: str, **fields: Any) -> None:
+        """Put one record on disk before returning.
+
+        Raises:
+            AuditError: the record could not be written.
+        """
+        ...
+
+
+Approve = Callable[[ToolCall, Decision], Awaitable[bool]]
+"""Asks a person about a call whose verdict is ASK."""
+
+
+async def nobody(_call: ToolCall, _decision: Decision) -> bool:
+    """Stand in for a person who is not there: every question is a no."""
+    return False
+
+
+@dataclass(slots=True)
+class Results:
+    """What has come back from the calls of one reply so far; complete even if the turn is cut short."""
+
+    done: dict[str, ToolResult] = field(default_factory=dict[str, ToolResult])
+    refused: list[tuple[ToolCall, Decision]] = field(default_factory=list[tuple[ToolCall, Decision]])
+    contexts: list[str] = field(default_factory=list[str])
+    halted: str = ""
+    """Why a hook ended the run; empty where none did."""
+
+    def in_order(self, calls: Iterable[ToolCall]) -> list[ToolResult]:
+        """Give one result for each call, in call order, saying so where a call was not run."""
+        return [self.done.get(c.id) or ToolResult(c.id, INTERRUPTED_WAITING, is_error=True) for c in calls]
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A call that may run, and the decision its record will name."""
+
+    call: ToolCall
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatcher:
+    """Everything between a reply's calls and their results. One for each agent; the chain is everybody's."""
+
+    tools: Mapping[str, Tool]
+    chain: HookChain
+    log: Log
+    approve: Approve = nobody
+    notice: Callable[[RunRef, ToolCall, str], None] = lambda _ref, _call, _state: None
+    """Told of each call's `started`, `done`, `failed` and `refused`, for a view."""
+
+    async def run(
+        self, context: ToolContext, calls: Sequence[ToolCall], malformed: Mapping[str, str], results: Results
+    ) -> None:
+        """Bring every call to its result in `results`, also when cancelled half way.
+
+        Raises:
+            DecurionError: the log or the law itself failed; nothing further was started.
+        """
+        prepared = (self._prepared(context.ref, raw, malformed, results) for raw in calls)
+        ready = [call for call in prepared if call]
+        decisions = await self._ask(context.ref, ready)
+        allowed: list[Allowed] = []
+        for call, decision in zip(ready, decisions, strict=True):
+            allowed += await self._settled(context.ref, call, decision, results)
+        if results.halted:
+            return
+        for side_by_side, group in groupby(allowed, key=self._may_overlap):
+            if side_by_side:
+                await self._run_together(context, tuple(group), results)
+            else:
+                for one in group:
+                    await self._run_one(context, one, results)
+
+    def _may_overlap(self, allowed: Allowed) -> bool:
+        return allowed.call.name == TASK or self.tools[allowed.call.name].read_only
+
+    def _prepared(
+        self, ref: RunRef, call: ToolCall, malformed: Mapping[str, str], results: Results
+    ) -> ToolCall | None:
+        """Give the call with checked arguments in the tool's own spelling, or settle it as malformed."""
+        try:
+            return ToolCall(call.id, call.name, self._checked_args(ref, call, malformed))
+        except ToolError as error:
+            self.log.write(
+                ref,
+                "malformed",
+                tool_name=call.name,
+                tool_use_id=call.id,
+                input=call.args,
+                reason=str(error),
+            )
+            self.notice(ref, call, "failed")
+            results.done[call.id] = ToolResult(call.id, str(error), is_error=True)
+            return None
+
+    def _checked_args(self, ref: RunRef, call: ToolCall, malformed: Mapping[str, str]) -> Mapping[str, Any]:
+        if call.id in malformed:
+            raise ToolError(f"{call.name}: {malformed[call.id]}. Nothing was run; send the call again.")
+        return prepare(self._find(ref, call.name), call.args)
+
+    def _find(self, ref: RunRef, name: str) -> Tool:
+        # Recursion is refused here whatever the tool list, a definition or a setting says.
+        if ref.depth > 0 and our_name(name.strip().casefold().capitalize()) == TASK:
+            raise ToolError("A subagent cannot delegate. Finish the work with your own tools and report.")
+        if name in self.tools:
+            return self.tools[name]
+        near = our_name(name.strip())
+        hint = f" Did you mean {near!r}?" if near in self.tools else ""
+        raise ToolError(f"There is no tool {name!r}.{hint} Your tools: {', '.join(self.tools)}.")
+
+    async def _ask(self, ref: RunRef, calls: Sequence[ToolCall]) -> list[Decision]:
+        """Ask the chain about all calls, started in call order, so that slow gates of one turn overlap."""
+        decisions: list[Decision] = [Decision()] * len(calls)
+
+        async def ask(index: int, task_status: TaskStatus[None]) -> None:
+            task_status.started()
+            decisions[index] = await self.chain.ask(PreToolUse(ref, calls[index]))
+
+        async with task_group() as group:
+            for index in range(len(calls)):
+                # `start`, not `start_soon`: trio shuffles what it starts, and call order is a promise.
+                await group.start(ask, index)
+        return decisions
+
+    async def _settled(
+        self, ref: RunRef, call: ToolCall, decision: Decision, results: Results
+    ) -> list[Allowed]:
+        """Give the call as it may run (a list of one), or record that it may not (an empty list)."""
+        self._record_failures(ref, call, decision)
+        if decision.context:
+            results.contexts.append(decision.context)
+        if decision.verdict == Verdict.ASK and await self.approve(call, decision):
+            decision = replace(decision, verdict=Verdict.ALLOW, by="person")
+        if not decision.blocks:
+            args = call.args if decision.updated_args is None else decision.updated_args
+            # A hook's rewrite must fit the tool's schema like any other arguments.
+            checked = self._prepared(ref, ToolCall(call.id, call.name, args), {}, results)
+            return [Allowed(checked, decision)] if checked else []
+        self._refuse(ref, call, decision, results)
+        return []
+
+    def _refuse(self, ref: RunRef, call: ToolCall, decision: Decision, results: Results) -> None:
+        self.log.write(
+            ref,
+            "refused",
+            tool_name=call.name,
+            tool_use_id=call.id,
+            input=call.args,
+            **_told(decision),
+        )
+        self.notice(ref, call, "refused")
+        results.refused.append((call, decision))
+        results.done[call.id] = ToolResult(call.id, f"Refused: {decision.reason}", is_error=True)
+        if decision.verdict == Verdict.HALT:
+            results.halted = decision.reason or f"ended by hook {decision.by}"
+
+    async def _run_together(self, context: ToolContext, calls: Sequence[Allowed], results: Results) -> None:
+        async with task_group() as group:
+            for call in calls:
+                await group.start(self._run_one, context, call, results)
+
+    async def _run_one(
+        self,
+        context: ToolContext,
+        allowed: Allowed,
+        results: Results,
+        *,
+        task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
+    ) -> None:
+        """Run one allowed call between its two records."""
+        call, told = allowed.call, _told(allowed.decision)
+        self.log.write(
+            context.ref, "planned", tool_name=call.name, tool_use_id=call.id, input=call.args, **told
+        )
+        results.done[call.id] = ToolResult(call.id, INTERRUPTED_RUNNING, is_error=True)
+        self.notice(context.ref, call, "started")
+        task_status.started()
+        started = time.monotonic()
+        try:
+            results.done[call.id] = await _outcome(
+                self.tools[call.name], dc_replace(context, call_id=call.id), call
+            )
+        finally:
+            self._record_done(context.ref, call, results.done[call.id], started)
+        await self._tell(context.ref, call, results, (time.monotonic() - started) * 1000)
+
+    def _record_done(self, ref: RunRef, call: ToolCall, result: ToolResult, started: float) -> None:
+        meta = result.meta or {}
+        self.log.write(
+            ref,
+            "done",
+            tool_name=call.name,
+            tool_use_id=call.id,
+            output=result.text,
+            exit_status=meta.get("exit_status"),
+            duration_ms=round((time.monotonic() - started) * 1000, 3),
+            is_error=result.is_error,
+            files_changed=meta.get("files_changed"),
+        )
+        self.notice(ref, call, "failed" if result.is_error else "done")
+
+    async def _tell(self, ref: RunRef, call: ToolCall, results: Results, duration_ms: float) -> None:
+        """Tell the observers. They never change what the tool returned; what they say goes to the model."""
+        result = results.done[call.id]
+        kind = PostToolUseFailure if result.is_error else PostToolUse
+        said = await self.chain.tell(kind(ref, call, result, duration_ms))
+        if said.context:
+            results.contexts.append(said.context)
+        if said.verdict == Verdict.HALT:
+            results.halted = said.reason or f"ended by hook {said.by}"
+        self._record_failures(ref, call, said)
+
+    def _record_failures(self, ref: RunRef, call: ToolCall, decision: Decision) -> None:
+        for failure in (decision.detail or {}).get("failures", ()):
+            self.log.write(
+                ref,
+                "hook_failed",
+                tool_name=call.name,
+                tool_use_id=call.id,
+                by=failure["hook"],
+                rule=HOOK_FAILED,
+                reason=f"{failure['failure']}: {failure['reason']}",
+            )
+
+
+def _told(decision: Decision) -> dict[str, Any]:
+    """Give the fields of a record that say who decided what, and why."""
+    return {
+        "decision": (decision.verdict if decision.verdict > Verdict.ABSTAIN else Verdict.ALLOW).name.lower(),
+        "rule": decision.rule,
+        "by": decision.by or None,
+        "reason": decision.reason or None,
+        **{key: value for key, value in (decision.detail or {}).items() if key != "failures"},
+    }
+
+
+async def _outcome(tool: Tool, context: ToolContext, call: ToolCall) -> ToolResult:
+    """Run the tool itself. What it raises becomes an error result, except where the run must end.
+
+    Raises:
+        DecurionError: anything but a `ToolError`: the log, the law or the configuration failed.
+    """
+    try:
+        output = output_of(await tool.run(context, call.args))
+    except ToolError as error:
+        return ToolResult(call.id, str(error) or "ToolError", is_error=True)
+    except DecurionError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model gets a result for its call
+        return ToolResult(call.id, _named(error), is_error=True)
+    except anyio.get_cancelled_exc_class() as error:
+        if _is_cancelled():
+            raise
+        return ToolResult(call.id, _named(error), is_error=True)
+    return ToolResult(call.id, output.content or "(no output)", output.is_error, output.meta)
+
+
+def _named(error: BaseException) -> str:
+    """Say what an exception is even where it has no text of its own, as `KeyError()` and `TimeoutError()`."""
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _is_cancelled() -> bool:
+    """Tell a cancellation of this run from a stray exception of the same class that some library let go."""
+    if anyio.current_effective_deadline() == -math.inf:
+        return True
+    from sniffio import current_async_library
+
+    if current_async_library() != "asyncio":
+        return True
+    import asyncio  # noqa: TID251 - from outside every anyio scope, as Ctrl-C is, it shows only here
+
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0

@@ -1,0 +1,89 @@
+"""What one agent has done so far, gathered as it happens: the raw material of its result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+from decurion.hooks import Decision, ToolCall, ToolResult
+
+from .dispatch import Results
+from .model import Reply, Usage
+from .result import CommandCount, DeniedCall, FileChange
+
+_DIGEST_LINES = 12
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts and keeps; decides nothing."""
+
+    usage: Usage = field(default_factory=Usage)
+    turns: int = 0
+    newest_text: str = ""
+    commands: int = 0
+    failed_commands: int = 0
+    paths: dict[str, None] = field(default_factory=dict[str, None])
+    denied: list[DeniedCall] = field(default_factory=list[DeniedCall])
+    steps: list[str] = field(default_factory=list[str])
+
+    def count_reply(self, reply: Reply) -> None:
+        """Take in one accepted reply; each counts once."""
+        self.turns += 1
+        self.usage += reply.usage
+        if reply.text.strip():
+            self.newest_text = reply.text.strip()
+
+    def count_results(self, calls: Sequence[ToolCall], results: Results) -> None:
+        """Take in what came of one reply's calls."""
+        for call, result in zip(calls, results.in_order(calls), strict=True):
+            self._count_call(call, result)
+        self.denied += [_denied(call, decision) for call, decision in results.refused]
+
+    def _count_call(self, call: ToolCall, result: ToolResult) -> None:
+        meta = result.meta or {}
+        status = meta.get("exit_status")
+        if status is not None:
+            self.commands += 1
+            self.failed_commands += status != 0
+        self.paths.update(dict.fromkeys(meta.get("files_changed") or ()))
+        outcome = "failed" if result.is_error else "ok"
+        self.steps.append(f"{call.name} {_subject(call)}: {outcome}")
+
+    def files_changed(self, workspace: Path) -> tuple[FileChange, ...]:
+        """Give every file the agent's tools wrote, with the hash of what is there now."""
+        return tuple(FileChange(path, _hash(workspace / path)) for path in self.paths)
+
+    def command_count(self) -> CommandCount:
+        """Give the number of shell commands and of those that failed."""
+        return CommandCount(self.commands, self.failed_commands)
+
+    def digest(self) -> str:
+        """Say what is known where the agent never wrote a word."""
+        if not self.steps:
+            return "The agent ended without a report and before it ran any tool."
+        left_out = len(self.steps) - _DIGEST_LINES
+        newest = self.steps[-_DIGEST_LINES:]
+        head = f"The agent ended without a report. It ran {len(self.steps)} tool calls"
+        more = f" (the first {left_out} left out)" if left_out > 0 else ""
+        return "\n".join([f"{head}{more}:", *(f"- {step}" for step in newest)])
+
+
+def _denied(call: ToolCall, decision: Decision) -> DeniedCall:
+    return DeniedCall(call.id, call.name, decision.rule, decision.reason)
+
+
+def _subject(call: ToolCall) -> str:
+    for key in ("path", "command", "pattern", "subagent_type"):
+        if value := call.args.get(key):
+            return str(value).splitlines()[0][:80]
+    return ""
+
+
+def _hash(path: Path) -> str | None:
+    try:
+        return sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
