@@ -1,0 +1,61 @@
+"""Where settings files are, and how a JSON file that a person writes is read."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, cast
+
+from .errors import ConfigError
+
+__all__ = ("config_dir", "project_files", "read_json", "user_files")
+
+
+def config_dir() -> Path:
+    """Give the person's configuration folder; it need not exist. `DECURION_CONFIG_DIR` overrides it."""
+    override = os.environ.get("DECURION_CONFIG_DIR")
+    if override:
+        return Path(override).absolute()
+    from platformdirs import user_config_path
+
+    return user_config_path("decurion", appauthor=False)
+
+
+def user_files() -> tuple[Path, ...]:
+    """Give the places of the person's own settings, weakest first."""
+    claude = os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude"
+    return Path(claude) / "settings.json", config_dir() / "settings.json"
+
+
+def project_files(project: Path) -> tuple[Path, ...]:
+    """Give the places of a project's settings, weakest first."""
+    names = (".claude/settings.json", ".claude/settings.local.json", ".decurion/settings.json")
+    return tuple(project / name for name in names)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object from a file; a file that is not there is an empty one.
+
+    Raises:
+        ConfigError: it cannot be read or is no JSON object; names file and line.
+    """
+    try:
+        text = path.read_text("utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot be read: {error}", str(path)) from None
+    if not text.strip():
+        return {}
+    try:
+        said = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ConfigError(
+            f"no valid JSON: {error.msg} (column {error.colno})", str(path), error.lineno
+        ) from None
+    except RecursionError:
+        raise ConfigError("nested too deeply", str(path)) from None
+    if not isinstance(said, dict):
+        raise ConfigError("must hold one JSON object", str(path), 1)
+    return cast("dict[str, Any]", said)

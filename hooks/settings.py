@@ -1,0 +1,142 @@
+"""Hooks and permissions from settings files: the person's own, and those that a project brings along.
+
+The format is Claude Code's `settings.json`. A project may always tighten (`permissions.deny`, `permissions.ask`);
+what would run programs or loosen something waits for the person's trust, see `trust`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, cast
+
+from .command import CommandHook
+from .errors import ConfigError
+from .files import project_files, read_json, user_files
+from .frozen import frozen
+from .handlers import read_hooks
+from .trust import Trust, is_trusted, project_digest
+
+__all__ = ("Settings", "load_settings")
+
+_LISTS = ("deny", "ask", "allow")
+
+
+@frozen
+class Settings:
+    """What the settings files say, taken together.
+
+    `hooks` run; `withheld` are configured by a project that is not trusted and do not. `deny`, `ask` and `allow`
+    are permission rules in Claude Code's syntax. `notes` are lines for the person: whatever stands in a file but is
+    not in force, and why.
+    """
+
+    hooks: tuple[CommandHook, ...] = ()
+    withheld: tuple[CommandHook, ...] = ()
+    deny: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    trust: Trust = "nothing"
+
+
+@frozen
+class SettingsFile:
+    """One file as read: what it configures, still without a verdict on trust."""
+
+    path: str
+    hooks: tuple[CommandHook, ...] = ()
+    deny: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    disables_hooks: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def load_settings(project: Path, *, trust_project: bool = False) -> Settings:
+    """Read all settings files that concern a project.
+
+    `trust_project` lets the project's hooks run this once without an entry in the trust file.
+
+    Raises:
+        ConfigError: a file cannot be read or understood; what may hold a refusal is never passed over.
+    """
+    own = [read_file(path) for path in user_files()]
+    seen = {os.path.realpath(file.path) for file in own}
+    brought = [read_file(path) for path in project_files(project) if os.path.realpath(path) not in seen]
+    trust: Trust = "nothing"
+    if any(file.hooks or file.allow for file in brought):
+        trust = "trusted" if trust_project else is_trusted(project, project_digest(project))
+    return _combine(own, brought, trust, project)
+
+
+def _combine(own: list[SettingsFile], brought: list[SettingsFile], trust: Trust, project: Path) -> Settings:
+    notes = [note for file in (*own, *brought) for note in file.notes]
+    hooks = [hook for file in own for hook in file.hooks]
+    projects = [hook for file in brought for hook in file.hooks]
+    allow = [rule for file in own for rule in file.allow]
+    if any(file.disables_hooks for file in brought) and projects:
+        notes.append("the project's settings switch its own hooks off (disableAllHooks); yours stay on")
+        projects = []
+    if any(file.disables_hooks for file in own) and (hooks or projects):
+        notes.append(
+            "your settings switch all configured hooks off (disableAllHooks); the rules stay in force"
+        )
+        hooks, projects = [], []
+    withheld: list[CommandHook] = []
+    if trust == "trusted":
+        hooks += projects
+        allow += [rule for file in brought for rule in file.allow]
+    else:
+        withheld = projects
+        notes += _untrusted(withheld, sum(len(file.allow) for file in brought), trust, project)
+    return Settings(
+        hooks=tuple(dict.fromkeys(hooks)),
+        withheld=tuple(withheld),
+        deny=tuple(rule for file in (*own, *brought) for rule in file.deny),
+        ask=tuple(rule for file in (*own, *brought) for rule in file.ask),
+        allow=tuple(allow),
+        notes=tuple(notes),
+        trust=trust,
+    )
+
+
+def _untrusted(withheld: list[CommandHook], allowed: int, trust: Trust, project: Path) -> list[str]:
+    parts: list[str] = []
+    if withheld:
+        parts.append("1 hook" if len(withheld) == 1 else f"{len(withheld)} hooks")
+    if allowed:
+        parts.append("1 permission" if allowed == 1 else f"{allowed} permissions")
+    if not parts:
+        return []
+    why = "have changed since you trusted them" if trust == "changed" else "are not trusted yet"
+    note = (
+        f"{' and '.join(parts)} configured by this project {why} and not in force: "
+        f"see `decurion trust --show {project}`, accept with `decurion trust {project}` or --trust-project"
+    )
+    return [note]
+
+
+def read_file(path: Path) -> SettingsFile:
+    """Read one settings file; one that is not there configures nothing.
+
+    Raises:
+        ConfigError: it cannot be read, is no JSON, or has a part that is not understood.
+    """
+    said = read_json(path)
+    permissions: object = said.get("permissions") or {}
+    if not isinstance(permissions, dict):
+        raise ConfigError('"permissions" must be an object', str(path))
+    lists = {name: _rules(cast("dict[str, Any]", permissions), name, path) for name in _LISTS}
+    disabled = said.get("disableAllHooks", False)
+    if not isinstance(disabled, bool):
+        raise ConfigError('"disableAllHooks" must be true or false', str(path))
+    hooks, notes = read_hooks(said.get("hooks"), str(path))
+    return SettingsFile(str(path), hooks, disables_hooks=disabled, notes=notes, **lists)
+
+
+def _rules(permissions: dict[str, Any], name: str, path: Path) -> tuple[str, ...]:
+    rules: object = permissions.get(name) or []
+    if not isinstance(rules, list) or not all(isinstance(rule, str) for rule in cast("list[Any]", rules)):
+        raise ConfigError(f'"permissions.{name}" must be a list of texts', str(path))
+    return tuple(cast("list[str]", rules))
