@@ -1,0 +1,186 @@
+"""What went wrong with a request, by name: foreign errors are translated here and nowhere else.
+
+The SDK's own errors are not enough: a dropped stream is an error of its transport, a broken event one of `json`, an
+odd order of events a plain `RuntimeError`; what `accumulate_event` makes of nonsense is any of a dozen.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from time import time
+from typing import Any, cast
+
+import anthropic
+import httpx2
+
+from ..errors import (
+    AuthenticationFailed,
+    BadRequest,
+    ContextOverflow,
+    ModelError,
+    Overloaded,
+    UnknownModel,
+    Unreachable,
+)
+from .settings import KEY_REMEDY, Endpoint
+from .stream import Garbled
+
+STATUS_OF_TYPE = {  # an `error` event comes in a stream that began with 200; its type says what the status would be
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+TOO_LONG = re.compile(
+    r"prompt is too long|too many tokens|context (length|window|size)|exceed\w* .*(context|maximum.*tokens)"
+    r"|request_too_large|maximum prompt length",
+    re.IGNORECASE,
+)
+LOAD = frozenset({429, 503, 529})
+BROKEN = frozenset({errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED})
+WORTH_RETRYING = frozenset({408, 409, 425, 429})
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One failed try: the error to end with, whether another try may help, and how long the server asks to wait."""
+
+    error: ModelError
+    retry: bool = False
+    load: bool = False
+    """The server is busy (429, 503, 529): everybody is to slow down."""
+    retry_after: float | None = None
+
+
+class Failed(Exception):  # carried through tenacity to the one place that reads it
+    """Raised for each failed try."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(str(failure.error))
+        self.failure = failure
+
+
+def failure_of(error: Exception, endpoint: Endpoint, model: str) -> Failure:
+    """Say what an error means; `error` is anything that came out of the SDK while a request was made or read."""
+    where = endpoint.base_url or f"the {endpoint.provider} API"
+    if isinstance(error, anthropic.APIStatusError):
+        return _status_failure(error, endpoint, model)
+    if isinstance(error, (anthropic.APITimeoutError, httpx2.TimeoutException, TimeoutError)):
+        return Failure(
+            Overloaded(f"{where} fell silent in the middle of a request. Try again later."), retry=True
+        )
+    if isinstance(error, (anthropic.CredentialsError, TypeError)) and "auth" in str(error).lower():
+        return Failure(AuthenticationFailed(f"No API key. {KEY_REMEDY}"))
+    if isinstance(error, (anthropic.APIConnectionError, httpx2.HTTPError, OSError)):
+        return _connection_failure(error, where)
+    if isinstance(
+        error, (Garbled, ValueError, LookupError, TypeError, AttributeError, RuntimeError, AssertionError)
+    ):
+        return Failure(
+            Overloaded(f"{where} sent a reply that is not whole ({_say(error)}). Try again."), retry=True
+        )
+    text = endpoint.redact(_say(error))
+    return Failure(Overloaded(f"{where}: {text}"), retry=True)
+
+
+def _status_failure(error: anthropic.APIStatusError, endpoint: Endpoint, model: str) -> Failure:
+    kind, said = _error_in(error.body)
+    said = endpoint.redact(said or error.message)
+    status = error.status_code if error.status_code >= 400 else STATUS_OF_TYPE.get(kind, 500)
+    headers = error.response.headers
+    if status == 413 or (status in {400, 422, 500} and TOO_LONG.search(said)):
+        return Failure(ContextOverflow(f"The history is too long for {model}: {said}"))
+    if (refused := _refusal(status, said, endpoint, model)) is not None:
+        return Failure(refused)
+    retry = (status >= 500 and status != 501) or status in WORTH_RETRYING
+    if headers.get("x-should-retry") == "false":
+        retry = False
+    if status < 500 and not retry:
+        return Failure(BadRequest(f"The API refused the request ({status}): {said}"))
+    busy = f"The API is overloaded or limits this key ({status}: {said}). Try again later, or with --fallback-model."
+    return Failure(Overloaded(busy), retry=retry, load=status in LOAD, retry_after=retry_after(headers))
+
+
+def _refusal(status: int, said: str, endpoint: Endpoint, model: str) -> ModelError | None:
+    """The refusals that a person must mend; asking again would change nothing."""
+    match status:
+        case 401:
+            return AuthenticationFailed(
+                f"The API refused the key in {endpoint.variable} (401: {said}). Check the key and where it is for."
+            )
+        case 402:
+            return AuthenticationFailed(f"The account behind {endpoint.variable} cannot pay (402: {said}).")
+        case 403:
+            return AuthenticationFailed(
+                f"The key in {endpoint.variable} may not do this (403: {said}). Use another key, or ask its owner."
+            )
+        case 404:
+            return UnknownModel(
+                f"Nothing answers for model {model!r} at {endpoint.base_url or 'the API'} (404: {said}). "
+                "Check --model (ANTHROPIC_MODEL) and ANTHROPIC_BASE_URL."
+            )
+        case _:
+            return None
+
+
+def _connection_failure(error: Exception, where: str) -> Failure:
+    """Nothing there, or a connection that broke: only the first is told as unreachable."""
+    chain = list(_chain(error))
+    if any(isinstance(link, httpx2.UnsupportedProtocol) for link in chain):
+        return Failure(Unreachable(f"{where} is no address of a server. Check ANTHROPIC_BASE_URL."))
+    said = _say(chain[-1])
+    broke = any(getattr(link, "errno", None) in BROKEN or "disconnect" in str(link).lower() for link in chain)
+    if not broke and any(isinstance(link, (httpx2.ConnectError, ConnectionRefusedError)) for link in chain):
+        return Failure(
+            Unreachable(f"Cannot reach {where} ({said}). Check ANTHROPIC_BASE_URL and the network."),
+            retry=True,
+        )
+    return Failure(Overloaded(f"The connection to {where} broke ({said}). Try again."), retry=True)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An error and what caused it, outermost first."""
+    link: BaseException | None = error
+    while link is not None:
+        yield link
+        link = link.__cause__
+
+
+def _error_in(body: object) -> tuple[str, str]:
+    """Type and message of the API's error object, wherever a server put it."""
+    if not isinstance(body, dict):
+        return "", str(body or "")[:500]
+    fields = cast("dict[str, Any]", body)
+    inner: Any = fields.get("error", fields)
+    if not isinstance(inner, dict):
+        return "", str(inner)[:500]
+    inside = cast("dict[str, Any]", inner)
+    return str(inside.get("type", "")), str(inside.get("message", ""))[:500]
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the server asks to wait: `retry-after-ms`, or `retry-after` as a number or a date."""
+    try:
+        if milliseconds := headers.get("retry-after-ms"):
+            return max(0.0, float(milliseconds) / 1000)
+        if not (value := headers.get("retry-after")):
+            return None
+        if value.strip().replace(".", "", 1).isdigit():
+            return float(value)
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
+    except ValueError:
+        return None
+
+
+def _say(error: BaseException) -> str:
+    return (str(error) or type(error).__name__)[:300]

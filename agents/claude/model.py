@@ -1,0 +1,151 @@
+"""The model client of a session: one request at a time per agent, retries included, the history never touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import orjson
+import tenacity
+from anthropic import AsyncStream
+from anthropic.types import Message, RawMessageStreamEvent
+
+from decurion.hooks import DecurionError
+
+from ..clock import Clock
+from ..history import History
+from ..limiter import Limiter
+from ..model import ModelRequest, Progress, Reply
+from .body import BodyBuilder
+from .door import open_client, takes_bytes
+from .faults import Failed, Failure, failure_of
+from .settings import ClientSettings, WireEvent
+from .stream import Received, receive, received
+from .tries import Tries
+
+PATH = "/v1/messages"
+
+
+class ClaudeModel:
+    """Answers requests through the official SDK. Safe to share between all agents of a session."""
+
+    def __init__(
+        self,
+        settings: ClientSettings,
+        observe: Callable[[WireEvent], None],
+        limiter: Limiter,
+        clock: Clock,
+    ) -> None:
+        self.name = settings.model
+        self.settings = settings
+        self._observe = observe
+        self._limiter = limiter
+        self._clock = clock
+        self._bodies = BodyBuilder(settings)
+        self._client: Any = None
+        self._reached = False
+
+    async def complete(self, request: ModelRequest, report: Callable[[Progress], None]) -> Reply:
+        """Answer one request; see `Model.complete`. Only the request itself is ever repeated, byte for byte.
+
+        Raises:
+            ModelError: by name of what happened.
+        """
+        history = (
+            request.messages if isinstance(request.messages, History) else History.restore(request.messages)
+        )
+        tries = Tries(request, self.settings, self._clock, report, self._observe, reached=self._reached)
+        retrying = tenacity.AsyncRetrying(
+            sleep=tries.sleep,
+            stop=tries.stop,
+            wait=tries.wait,
+            retry=tenacity.retry_if_exception(tries.worth_another),
+            before_sleep=tries.tell,
+            reraise=True,
+        )
+        try:
+            return await retrying(self._try_once, request, history, tries)
+        except Failed as failed:
+            raise tries.final(failed.failure) from failed
+
+    async def warm_up(self, request: ModelRequest) -> None:
+        """Write the shared tools and system to the prompt cache before a fan-out. Never raises for the API's sake."""
+        if not (self.settings.switches.warm_up and self.settings.switches.cache):
+            return
+        try:
+            message = await self._post(self._bodies.warm_up(request))
+        except Exception as error:  # noqa: BLE001 - a warm-up that fails costs money, never a run
+            self._observe(WireEvent("warm_up", request.ref, {"failed": str(error)[:200]}))
+            return
+        self._observe(WireEvent("warm_up", request.ref, message.get("usage") or {}))
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        if self._client is not None:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(2):
+                await self._client.close()
+
+    async def _try_once(self, request: ModelRequest, history: History, tries: Tries) -> Reply:
+        model = tries.model
+        body = self._bodies.build(request, history, model, stream=self.settings.switches.streaming)
+        try:
+            async with self._limiter.slot() as held:
+                started = self._clock.now()
+                tries.started(held)
+                got = await self._send(body, tries.report, history)
+        except DecurionError:
+            raise
+        except Exception as error:  # all that the SDK, its transport and a strange server can raise
+            raise self._failed(failure_of(error, self.settings.endpoint, model)) from error
+        self._reached = True
+        self._limiter.accepted()
+        self._observe(_accepted(request, got, self._clock.now() - started))
+        if got.cache_miss:
+            self._observe(WireEvent("cache_miss", request.ref, {"reason": got.cache_miss}))
+        return got.reply
+
+    def _failed(self, failure: Failure) -> Failed:
+        if failure.load:
+            self._limiter.slow_down(failure.retry_after)
+        return Failed(failure)
+
+    async def _send(self, body: bytes, report: Callable[[Progress], None], history: History) -> Received:
+        with anyio.fail_after(self.settings.patience.request):
+            if not self.settings.switches.streaming:
+                return received(await self._post(body), {}, history.call_ids)
+            stream = await self._opened().post(
+                PATH,
+                cast_to=Message,
+                stream=True,
+                stream_cls=AsyncStream[RawMessageStreamEvent],
+                **self._payload(body),
+            )
+            return await receive(stream, report, history.call_ids)
+
+    async def _post(self, body: bytes) -> dict[str, Any]:
+        message = await self._opened().post(PATH, cast_to=Message, **self._payload(body))
+        return message.to_dict()
+
+    def _payload(self, body: bytes) -> dict[str, Any]:
+        return {"content": body} if takes_bytes(self._client) else {"body": orjson.loads(body)}
+
+    def _opened(self) -> Any:
+        if self._client is None:
+            self._client = open_client(self.settings)
+        return self._client
+
+
+def _accepted(request: ModelRequest, got: Received, seconds: float) -> WireEvent:
+    usage = got.reply.usage
+    data = {
+        "id": got.reply.id,
+        "model": got.reply.model or request.model,
+        "stop_reason": got.reply.stop_reason,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cache_creation_input_tokens": usage.cache_creation_input_tokens,
+        "cache_read_input_tokens": usage.cache_read_input_tokens,
+        "seconds": round(seconds, 3),
+    }
+    return WireEvent("model_request", request.ref, data)
