@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .edit_file import edit_file
 from .front_matter import split_front_matter
+from .read_file import read_file
 from .skills import FoundSkills, Skill, find_skills
 from .todo_list import Reminder, TodoItem, TodoStore
 from .todo_write import todo_write
 from .tool import Limits, Output, Tool, ToolContext, output_of, prepare, tool, validate
+from .write_file import write_file
 
 TOOLS: Mapping[str, Tool] = {
     known.name: known
     for known in (
+        read_file,
+        write_file,
+        edit_file,
         todo_write,
     )
 }  # fmt: skip
@@ -28,11 +34,14 @@ __all__ = (
     "TodoStore",
     "Tool",
     "ToolContext",
+    "edit_file",
     "find_skills",
     "output_of",
     "prepare",
+    "read_file",
     "split_front_matter",
     "todo_write",
     "tool",
     "validate",
+    "write_file",
 )

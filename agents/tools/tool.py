@@ -21,6 +21,24 @@ from .skills import Skill
 from .todo_list import TodoStore
 
 Args = Mapping[str, Any]
+
+ALIASES: Mapping[str, str] = {
+    "file_path": "path",
+    "filepath": "path",
+    "filename": "path",
+    "cmd": "command",
+    "old_str": "old_string",
+    "new_str": "new_string",
+    "file_text": "content",
+    "query": "pattern",
+    "regex": "pattern",
+    "include": "glob",
+    "-i": "ignore_case",
+    "-C": "context",
+    "skill": "name",
+}
+"""What other agent products call the same arguments. Counts only where a tool has the second name and not the first."""
+
 Content = str | tuple[Mapping[str, Any], ...]
 
 
@@ -126,10 +144,12 @@ def validate(tool: Tool, args: Args) -> None:
 
 
 def _rename(tool: Tool, args: Args) -> dict[str, Any]:
-    """Put known other names of arguments into the tool's spelling; the tool's own spelling wins nothing silently."""
+    """Put other names of arguments that models are used to into the tool's own spelling."""
+    own = tool.input_schema.get("properties", {})
     renamed: dict[str, Any] = {}
     for given, value in args.items():
-        name = tool.aliases.get(given, given)
+        meant = tool.aliases.get(given) or ALIASES.get(given, given)
+        name = meant if given not in own and meant in own else given
         if name in renamed and renamed[name] != value:
             raise ToolError(f"{tool.name}: {name!r} was given twice with different values; give it once")
         renamed[name] = value
