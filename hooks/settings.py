@@ -124,7 +124,7 @@ def read_file(path: Path) -> SettingsFile:
         ConfigError: it cannot be read, is no JSON, or has a part that is not understood.
     """
     said = read_json(path)
-    permissions: object = said.get("permissions") or {}
+    permissions: object = said.get("permissions", {})
     if not isinstance(permissions, dict):
         raise ConfigError('"permissions" must be an object', str(path))
     lists = {name: _rules(cast("dict[str, Any]", permissions), name, path) for name in _LISTS}
@@ -136,7 +136,7 @@ def read_file(path: Path) -> SettingsFile:
 
 
 def _rules(permissions: dict[str, Any], name: str, path: Path) -> tuple[str, ...]:
-    rules: object = permissions.get(name) or []
+    rules: object = permissions.get(name, [])
     if not isinstance(rules, list) or not all(isinstance(rule, str) for rule in cast("list[Any]", rules)):
         raise ConfigError(f'"permissions.{name}" must be a list of texts', str(path))
     return tuple(cast("list[str]", rules))

@@ -84,16 +84,16 @@ async def test_a_refusal_without_a_reason_names_the_hook() -> None:
 
 @pytest.mark.parametrize(
     ("answer", "kind"),
-    (
+    [
         (ValueError("boom"), "raised ValueError"),
         (TimeoutError(), "raised TimeoutError"),
         (SystemExit(0), "raised SystemExit"),
         (HookFailure("exit status 1", "oops"), "exit status 1"),
         ("yes", "invalid answer"),
         (True, "invalid answer"),
-        (Decision(2), "invalid answer"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-        (Decision(updated_args=[1]), "invalid answer"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    ),
+        (Decision(2), "invalid answer"),  # type: ignore[arg-type]
+        (Decision(updated_args=[1]), "invalid answer"),  # type: ignore[arg-type]
+    ],
 )
 async def test_a_gate_that_fails_refuses_and_is_named(answer: Any, kind: str) -> None:
     decision = await HookChain([says(allow()), says(answer, name="broken")]).ask(pre())
@@ -104,9 +104,11 @@ async def test_a_gate_that_fails_refuses_and_is_named(answer: Any, kind: str) ->
     assert [(one["hook"], one["failure"]) for one in decision.detail["failures"]] == [("broken", kind)]
 
 
-@pytest.mark.parametrize("anyio_backend", ("asyncio",))  # trio lets nobody make a Cancelled
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # trio lets nobody make a Cancelled
 async def test_a_gate_that_cancels_itself_refuses_and_leaves_the_others_alone() -> None:
-    chain = HookChain([says(anyio.get_cancelled_exc_class()(), name="self"), says(deny("real", "r"), name="other")])
+    chain = HookChain(
+        [says(anyio.get_cancelled_exc_class()(), name="self"), says(deny("real", "r"), name="other")]
+    )
     decision = await chain.ask(pre())
     assert decision.verdict is Verdict.DENY
     assert "'self'" in decision.reason
@@ -208,7 +210,11 @@ async def test_the_answer_carries_the_arguments_that_were_judged_last() -> None:
 async def test_a_question_about_the_first_form_survives_the_rewriting() -> None:
     @guard()
     def careful(call: ToolCall) -> Decision | None:
-        return Decision(Verdict.ASK, "sure?", updated_args={"command": "b"}) if call.args["command"] == "a" else None
+        return (
+            Decision(Verdict.ASK, "sure?", updated_args={"command": "b"})
+            if call.args["command"] == "a"
+            else None
+        )
 
     decision = await HookChain([careful]).ask(pre(command="a"))
     assert (decision.verdict, decision.reason) == (Verdict.ASK, "sure?")
@@ -250,7 +256,7 @@ async def test_a_spawn_can_be_rewritten_or_refused() -> None:
     assert refused.verdict is Verdict.DENY
 
 
-@pytest.mark.parametrize("event", (Stop(LEAD, "done"), SubagentStart(LEAD, "p")))
+@pytest.mark.parametrize("event", [Stop(LEAD, "done"), SubagentStart(LEAD, "p")])
 async def test_a_rewrite_that_fits_no_argument_is_a_failure_not_forgotten(event: Event) -> None:
     hook = says(Decision(updated_args={"command": "x"}), event=type(event).__name__)
     assert (await HookChain([hook]).ask(event)).rule == HOOK_FAILED
@@ -272,7 +278,11 @@ async def test_a_working_stop_gate_may_refuse_again() -> None:
 
 async def test_an_observer_never_blocks_but_its_failure_is_noted() -> None:
     watching = {"kind": "observer"}
-    hooks = [says(deny("no"), **watching), says(ValueError("x"), name="bad", **watching), says(halt("h"), **watching)]
+    hooks = [
+        says(deny("no"), **watching),
+        says(ValueError("x"), name="bad", **watching),
+        says(halt("h"), **watching),
+    ]
     decision = await HookChain(hooks).ask(pre())
     assert decision.verdict is Verdict.ABSTAIN
     assert decision.detail
@@ -311,7 +321,10 @@ async def test_guards_select_by_tool_and_by_agent() -> None:
         for tool in ("count_lines", "bash", "grep")
         for agent in ("reviewer", "lead")
     }
-    assert [key for key, refused in verdicts.items() if refused] == [("count_lines", "reviewer"), ("bash", "reviewer")]
+    assert [key for key, refused in verdicts.items() if refused] == [
+        ("count_lines", "reviewer"),
+        ("bash", "reviewer"),
+    ]
 
 
 async def test_the_guard_of_the_style_guide_works() -> None:
@@ -353,16 +366,16 @@ def test_a_chain_only_grows() -> None:
 
 def test_a_function_without_its_decorator_is_refused_with_the_remedy() -> None:
     with pytest.raises(TypeError, match="@guard"):
-        HookChain([lambda _call: None])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
+        HookChain([lambda _call: None])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(
     ("hook", "text"),
-    (
+    [
         (says(None, event="PreTolUse"), "PreTolUse"),
         (says(None, event="PostToolUse"), "cannot refuse PostToolUse"),
         (says(None, matcher="("), "regular expression"),
-    ),
+    ],
 )
 def test_a_hook_that_could_never_work_does_not_enter_a_chain(hook: Hook, text: str) -> None:
     with pytest.raises(ConfigError, match=text):

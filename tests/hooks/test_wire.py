@@ -36,7 +36,8 @@ CHILD = RunRef("s1", "a7", "explorer", "a0", 1, 2, "call_9")
 PLACE = Surroundings("/w/app", "/w/app", "/state/t.jsonl", "acceptEdits")
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
 
 
@@ -50,7 +51,9 @@ def specific(**fields: Any) -> dict[str, Any]:
 
 
 def test_a_tool_call_is_told_in_the_words_of_the_ecosystem() -> None:
-    event = PreToolUse(CHILD, ToolCall("c1", "edit_file", {"path": "src/a.py", "old_string": "a", "new_string": "b"}))
+    event = PreToolUse(
+        CHILD, ToolCall("c1", "edit_file", {"path": "src/a.py", "old_string": "a", "new_string": "b"})
+    )
     assert payload(event, PLACE) == {
         "session_id": "s1",
         "transcript_path": "/state/t.jsonl",
@@ -86,11 +89,14 @@ def test_only_a_subagent_has_an_agent_id_where_existing_hooks_look_for_one() -> 
 
 @pytest.mark.parametrize(
     ("event", "told"),
-    (
+    [
         (SessionStart(LEAD, "resume", "m1"), {"source": "resume", "model": "m1"}),
         (UserPromptSubmit(LEAD, "hi"), {"prompt": "hi"}),
         (SubagentStart(CHILD, "do", "short"), {"prompt": "do", "description": "short"}),
-        (Stop(LEAD, "said", stop_hook_active=True), {"stop_hook_active": True, "last_assistant_message": "said"}),
+        (
+            Stop(LEAD, "said", stop_hook_active=True),
+            {"stop_hook_active": True, "last_assistant_message": "said"},
+        ),
         (
             SubagentStop(CHILD, "completed", "said", "/t.jsonl"),
             {"agent_transcript_path": "/t.jsonl", "last_assistant_message": "said", "status": "completed"},
@@ -98,7 +104,7 @@ def test_only_a_subagent_has_an_agent_id_where_existing_hooks_look_for_one() -> 
         (PreCompact(LEAD, "manual"), {"trigger": "manual"}),
         (Notification(LEAD, "look", "warning"), {"message": "look", "notification_type": "warning"}),
         (SessionEnd(LEAD, "completed"), {"reason": "completed"}),
-    ),
+    ],
 )
 def test_each_event_tells_what_its_hooks_expect(event: Any, told: dict[str, Any]) -> None:
     assert told.items() <= payload(event, PLACE).items()
@@ -116,14 +122,22 @@ def test_a_result_is_told_with_output_and_meta() -> None:
 
 
 def test_no_opinion_has_many_forms() -> None:
-    for said in (b"", b"  \n", b"checked, all fine\n", b"[1]", {}, {"continue": True}, {"suppressOutput": True}):
+    for said in (
+        b"",
+        b"  \n",
+        b"checked, all fine\n",
+        b"[1]",
+        {},
+        {"continue": True},
+        {"suppressOutput": True},
+    ):
         decision = answer(said)
         assert decision is None or decision == Decision()
 
 
 @pytest.mark.parametrize(
     ("said", "verdict", "reason"),
-    (
+    [
         (specific(permissionDecision="deny", permissionDecisionReason="R"), Verdict.DENY, "R"),
         (specific(permissionDecision="ask", permissionDecisionReason="R"), Verdict.ASK, "R"),
         (specific(permissionDecision="defer"), Verdict.ASK, ""),
@@ -134,9 +148,11 @@ def test_no_opinion_has_many_forms() -> None:
         ({"continue": False, **specific(permissionDecision="allow")}, Verdict.HALT, "a hook ended the run"),
         ({"decision": "approve", **specific(permissionDecision="deny")}, Verdict.DENY, ""),
         ({"decision": "approve", "meta": 1}, Verdict.ALLOW, ""),
-    ),
+    ],
 )
-def test_json_decides_and_the_strongest_word_in_it_counts(said: object, verdict: Verdict, reason: str) -> None:
+def test_json_decides_and_the_strongest_word_in_it_counts(
+    said: object, verdict: Verdict, reason: str
+) -> None:
     decision = answer(said)
     assert decision
     assert (decision.verdict, decision.reason) == (verdict, reason)
@@ -144,7 +160,7 @@ def test_json_decides_and_the_strongest_word_in_it_counts(said: object, verdict:
 
 @pytest.mark.parametrize(
     "said",
-    (
+    [
         b"{not json",
         b'{"decision": "block"} trailing',
         b'{"decision": "block", "reason": "\xff"}',
@@ -162,7 +178,7 @@ def test_json_decides_and_the_strongest_word_in_it_counts(said: object, verdict:
         specific(permissionDecision="DENY"),
         specific(updatedInput="rm"),
         specific(updatedToolOutput="x", additionalContext="y"),
-    ),
+    ],
 )
 def test_what_is_not_understood_is_a_failure(said: object) -> None:
     with pytest.raises(HookFailure, match="invalid output"):
@@ -171,13 +187,13 @@ def test_what_is_not_understood_is_a_failure(said: object) -> None:
 
 @pytest.mark.parametrize(
     ("stdout", "stderr", "reason"),
-    (
+    [
         (b"", "not allowed", "not allowed"),
         (b"", "", "a hook refused this without giving a reason"),
         (b'{"decision": "block", "reason": "R"}', "E", "R"),
         (b'{"decision": "approve"}', "E", "E"),
         (b"{broken", "E", "E"),
-    ),
+    ],
 )
 def test_status_2_refuses_whatever_the_json_says(stdout: bytes, stderr: str, reason: str) -> None:
     decision = answer(stdout, status=2, stderr=stderr)
@@ -185,7 +201,7 @@ def test_status_2_refuses_whatever_the_json_says(stdout: bytes, stderr: str, rea
     assert (decision.verdict, decision.reason) == (Verdict.DENY, reason)
 
 
-@pytest.mark.parametrize("status", (1, 3, 126, 127, 255, -9, -11))
+@pytest.mark.parametrize("status", [1, 3, 126, 127, 255, -9, -11])
 def test_any_other_status_is_a_failure_even_with_a_yes(status: int) -> None:
     with pytest.raises(HookFailure, match=r"exit status|killed by signal"):
         answer({"decision": "approve"}, status=status)
@@ -235,21 +251,26 @@ def test_what_a_hook_hands_back_unchanged_is_the_call_as_it_was(name: str, args:
 
 @pytest.mark.parametrize(
     ("changes", "wanted"),
-    (
+    [
         ({"file_path": "/w/b.py"}, {"path": "/w/b.py", "content": "x"}),
         ({"path": "b.py"}, {"path": "b.py", "content": "x"}),
         ({"path": "/w/b.py", "file_path": "/w/b.py"}, {"path": "/w/b.py", "content": "x"}),
         ({"content": "y"}, {"path": "a.py", "content": "y"}),
-    ),
+    ],
 )
-def test_a_rewrite_in_either_spelling_arrives_in_ours(changes: dict[str, str], wanted: dict[str, str]) -> None:
+def test_a_rewrite_in_either_spelling_arrives_in_ours(
+    changes: dict[str, str], wanted: dict[str, str]
+) -> None:
     call = ToolCall("c", "write_file", {"path": "a.py", "content": "x"})
     assert updated_args(call, "/w", tool_input(call, "/w") | changes) == wanted
 
 
 def test_a_rewrite_in_the_ecosystems_spelling_alone_is_understood() -> None:
     call = ToolCall("c", "write_file", {"path": "a.py", "content": "x"})
-    assert updated_args(call, "/w", {"file_path": "/w/a.py", "content": "y"}) == {"path": "a.py", "content": "y"}
+    assert updated_args(call, "/w", {"file_path": "/w/a.py", "content": "y"}) == {
+        "path": "a.py",
+        "content": "y",
+    }
 
 
 def test_a_rewrite_that_contradicts_itself_is_a_failure() -> None:
