@@ -25,7 +25,16 @@ from .frozen import as_dict, frozen, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .chain import MAX_STOP_REFUSALS, Hook, HookChain, guard, observer
+    from .chain import MAX_STOP_REFUSALS, Hook, HookChain
+    from .decorators import guard, observer
+
+_LATE = {
+    "MAX_STOP_REFUSALS": ".chain",
+    "Hook": ".chain",
+    "HookChain": ".chain",
+    "guard": ".decorators",
+    "observer": ".decorators",
+}
 
 __all__ = (
     "EVENT_NAMES",
@@ -73,8 +82,8 @@ __all__ = (
 
 def __getattr__(name: str) -> object:
     """Load the chain, and anyio with it, when it is first asked for: the cold hook program never is."""
-    if name not in {"MAX_STOP_REFUSALS", "Hook", "HookChain", "guard", "observer"}:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import chain
+    from importlib import import_module
 
-    return getattr(chain, name)
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATE[name], __name__), name)

@@ -1,4 +1,4 @@
-"""The one chain that every event of every agent passes, and the two decorators that put a function into it.
+"""The one chain that every event of every agent passes.
 
 Gates are asked on the events of `GATED` and may refuse; a gate that fails, refuses. Observers are told on any event
 and never block. One chain object serves the lead and all its subagents; it can be added to, never cut.
@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
-from inspect import isawaitable
 from math import inf
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 import anyio
 import anyio.abc
@@ -20,14 +19,12 @@ from .decisions import HOOK_FAILED, Decision, Verdict, deny, merge
 from .errors import ConfigError, HookFailure
 from .events import EVENT_NAMES, GATED, Event, PreToolUse, SubagentStart, SubagentStop
 from .frozen import frozen, replace
-from .matchers import compiled, from_globs, matches
+from .matchers import compiled, matches
 
-__all__ = ("MAX_STOP_REFUSALS", "Hook", "HookChain", "guard", "observer")
+__all__ = ("DEFAULT_TIMEOUT", "MAX_STOP_REFUSALS", "Answer", "Hook", "HookChain", "check_hook")
 
 Answer = Decision | None
 Run = Callable[[Event], Awaitable[Answer]]
-Guard = Callable[[ToolCall], Awaitable[Answer] | Answer]
-Listener = Callable[[Any], Awaitable[Answer] | Answer]
 
 MAX_ROUNDS = 3
 """How often a call may be rewritten and judged again: two hooks that settle need two rounds, a fight never ends."""
@@ -80,7 +77,7 @@ class HookChain:
     def __init__(self, hooks: Iterable[Hook] = ()) -> None:
         self.hooks: tuple[Hook, ...] = tuple(hooks)
         for hook in self.hooks:
-            _check(hook)
+            check_hook(hook)
 
     def with_hooks(self, more: Iterable[Hook]) -> HookChain:
         """Give a longer chain; nothing takes a hook out again."""
@@ -122,7 +119,7 @@ class HookChain:
 
         The answer's `context` is text for the model: contexts, and the reasons of hooks that objected. Its verdict
         is ABSTAIN, or HALT where a hook ended the run. `detail["failures"]` is there if hooks failed: a list of
-        `{"hook": name, "failure": kind, "text": details}` for the caller to log.
+        `{"hook": name, "failure": kind, "reason": details}` for the caller to log.
         """
         gated = type(event).__name__ in GATED
         hooks = [hook for hook in self._concerned(event) if not gated or hook.kind == "observer"]
@@ -254,65 +251,19 @@ def _feedback(said: Decision) -> Decision:
 def _noted(decision: Decision, heard: list[Decision]) -> Decision:
     """Add to the answer what is no verdict: text for the model, and the failures for the log."""
     decision = merge([decision, *(Decision(context=one.context) for one in heard)])
-    failures = [{"hook": one.by, **(one.detail or {})} for one in heard if one.rule == HOOK_FAILED]
+    failures = [_note(one) for one in heard if one.rule == HOOK_FAILED]
     if not failures:
         return decision
     return replace(decision, detail={**(decision.detail or {}), "failures": failures})
 
 
-@overload
-def guard(
-    *, tools: str = "*", agents: str = "*", timeout: float = DEFAULT_TIMEOUT, events: None = None
-) -> Callable[[Guard], Hook]: ...
-@overload
-def guard(
-    *, tools: str = "*", agents: str = "*", timeout: float = DEFAULT_TIMEOUT, events: str
-) -> Callable[[Listener], Hook]: ...
-def guard(
-    *, tools: str = "*", agents: str = "*", timeout: float = DEFAULT_TIMEOUT, events: str | None = None
-) -> Callable[[Any], Hook]:
-    """Make a gate of a function (`async def` or plain) that gives a `Decision`, or None for no opinion.
-
-    Without `events` it is asked before each matching tool call and takes the `ToolCall`; with `events`
-    (`"SubagentStart, Stop"`) it takes the event. `tools` and `agents` are shell-style patterns (`"count_*|bash"`).
-
-    Raises:
-        ConfigError: when decorating, for an event that does not exist or cannot be refused.
-    """
-    return _decorator("gate", tools, agents, timeout, events)
+def _note(failed: Decision) -> dict[str, str]:
+    detail = failed.detail or {}
+    return {"hook": failed.by, "failure": str(detail.get("failure")), "reason": str(detail.get("text", ""))}
 
 
-def observer(
-    *, events: str = "*", tools: str = "*", agents: str = "*", timeout: float = DEFAULT_TIMEOUT
-) -> Callable[[Listener], Hook]:
-    """Make an observer of a function that takes an event; what it decides blocks nothing, its `context` is told.
-
-    Raises:
-        ConfigError: when decorating, for an event that does not exist.
-    """
-    return _decorator("observer", tools, agents, timeout, ", ".join(EVENT_NAMES) if events == "*" else events)
-
-
-def _decorator(
-    kind: Literal["gate", "observer"], tools: str, agents: str, timeout: float, events: str | None
-) -> Callable[[Any], Hook]:
-    names = frozenset(name.strip() for name in (events or "PreToolUse").replace("|", ",").split(","))
-
-    def decorate(function: Callable[[Any], Awaitable[Answer] | Answer]) -> Hook:
-        async def run(event: Event) -> Answer:
-            subject = event.call if events is None and isinstance(event, PreToolUse) else event
-            answer = function(subject)
-            return await answer if isawaitable(answer) else answer
-
-        name = getattr(function, "__name__", repr(function))
-        hook = Hook(name, names, run, from_globs(tools), kind, timeout, agents)
-        _check(hook)
-        return hook
-
-    return decorate
-
-
-def _check(hook: Hook) -> None:
+def check_hook(hook: Hook) -> None:
+    """Make sure that a hook can do its work; raises as `HookChain` does."""
     if not isinstance(hook, Hook):  # pyright: ignore[reportUnnecessaryIsInstance] - the list may come from untyped code
         raise TypeError(f"{hook!r} is not a Hook; put @guard() or @observer() over the function")
     compiled(hook.matcher)
