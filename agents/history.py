@@ -28,6 +28,7 @@ INTERRUPTED_NOT_RUN = "Interrupted, not run."
 INTERRUPTED_MAYBE = "Interrupted, may have had effect. Look before you repeat it."
 
 CACHE_MARK = b',"cache_control":{"type":"ephemeral"}'
+BYTES_PER_TOKEN = 3.5  # of JSON with code in it: a cautious figure, corrected by each reply
 UNMARKABLE = frozenset({"thinking", "redacted_thinking"})
 
 
@@ -44,6 +45,8 @@ class History(Sequence[Message]):
         ] = []  # where a cache mark may stand: before the last brace of each user message
         self.last_reply_id = ""
         """The id of the newest reply, for the API's cache diagnostics."""
+        self._counted = 0  # tokens that the API counted up to the newest reply, that included
+        self._counted_at = 0  # bytes of the history then
 
     @classmethod
     def restore(cls, messages: Iterable[Message], interrupted: str = INTERRUPTED_MAYBE) -> History:
@@ -54,16 +57,36 @@ class History(Sequence[Message]):
         restored changes nothing.
         """
         history = cls()
+        history.extend(messages, interrupted)
+        history.repair(note=interrupted)
+        return history
+
+    def extend(self, messages: Iterable[Message], interrupted: str = INTERRUPTED_MAYBE) -> None:
+        """Take in saved messages, mended as `restore` does; calls of the last one stay open, for `repair`."""
         for message in messages:
             content = message["content"]
             blocks: list[Block] = (
                 [{"type": "text", "text": content}] if isinstance(content, str) else [*content]
             )
             if message["role"] == "assistant":
-                history._restore_reply(blocks, interrupted)
+                self._restore_reply(blocks, interrupted)
             else:
-                history._restore_user(blocks, interrupted)
-        return history
+                self._restore_user(blocks, interrupted)
+
+    def replace(self, messages: Iterable[Message]) -> None:
+        """Put other messages in place of all there are: the one change that a compaction makes.
+
+        Raises:
+            ValueError: calls are open; a compaction never comes between a call and its result.
+        """
+        if self._open:
+            raise ValueError(f"calls are open: {self._open}")
+        kept, used = list(messages), self._ids
+        self._messages, self._encoded, self._marks, self._ids = [], bytearray(), [], set()
+        self.extend(kept)
+        self.repair()
+        self._ids |= used  # an id that was used once never comes again
+        self._counted, self._counted_at = 0, 0
 
     # ---- what the API sees ----
 
@@ -91,6 +114,11 @@ class History(Sequence[Message]):
     def size(self) -> int:
         """Bytes of the history as sent."""
         return len(self._encoded) + 2
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens the history takes: what the API counted, and an estimate of what came since."""
+        return self._counted + int((len(self._encoded) - self._counted_at) / BYTES_PER_TOKEN)
 
     def encode(self, *, cached: bool = True) -> bytes:
         """Give the JSON array of messages, with cache marks on the two newest user messages if `cached`.
@@ -138,6 +166,8 @@ class History(Sequence[Message]):
         """
         message = self.add_content(reply.content)
         self.last_reply_id = reply.id
+        if reply.usage.context_tokens:
+            self._counted, self._counted_at = reply.usage.context_tokens, len(self._encoded)
         return message
 
     def add_content(self, content: Sequence[Block]) -> Message | None:
