@@ -1,0 +1,333 @@
+"""Which scope each use of one name belongs to, and which modules the names of a file stand for.
+
+The rules are those of Python's reference, "Resolution of names": a function's own names hide the module's, a class
+body's names are seen only in that body, a comprehension has names of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal
+
+from .source import FIELDS_ARE_TOKENS, Source
+
+ScopeKind = Literal["module", "class", "function", "comprehension"]
+Resolved = Literal["module", "member", "local"]
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """One scope, seen for one name: whether it binds the name, and where its text stands."""
+
+    kind: ScopeKind
+    parent: Scope | None
+    start: int
+    end: int
+    binds: bool = False
+    field: bool = False
+    """A class body that gives the name a value: an attribute or a field, not a method."""
+    is_global: bool = False
+    is_nonlocal: bool = False
+
+    def resolve(self) -> Resolved:
+        """Say what the name means when it is used here."""
+        if self.kind == "module":
+            return "module"
+        if self.is_global:
+            return "module"
+        if self.binds and not self.is_nonlocal:
+            return "member" if self.kind == "class" else "local"
+        outer = self.parent
+        while outer is not None and outer.kind == "class":
+            outer = outer.parent
+        return outer.resolve() if outer else "module"
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One name of an import statement: `module` with its leading dots, `name` empty for a plain import."""
+
+    module: str
+    name: str
+    alias: str
+    start: int
+    """Where the imported name (or module) stands in the text."""
+    end: int
+    """Where this part of the statement ends, its alias included."""
+    statement: ast.Import | ast.ImportFrom
+    top: bool
+    """Whether it stands outside every function and class."""
+
+    @property
+    def bound(self) -> str:
+        """The name it gives a meaning to in the file."""
+        if self.alias:
+            return self.alias
+        return self.name or self.module.partition(".")[0]
+
+    @property
+    def meaning(self) -> str:
+        """The dotted path that the bound name stands for."""
+        if not self.name:
+            return self.module if self.alias else self.bound
+        return self.module + self.name if self.module.endswith(".") else f"{self.module}.{self.name}"
+
+
+@dataclass(slots=True)
+class Uses:
+    """What one file does with one name."""
+
+    module: Scope
+    scopes: list[Scope] = field(default_factory=list[Scope])
+    placed: dict[int, Scope] = field(default_factory=dict[int, Scope])
+    """Offsets of uses whose scope the syntax tree tells."""
+    defined: bool = False
+    """Bound at the top of the module by something else than an import."""
+    stored_attribute: bool = False
+    """Assigned to as an attribute of some object."""
+    match_classes: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+
+    def scope_at(self, offset: int) -> Scope:
+        """The scope of a use: what the syntax tree says, else the innermost one around it."""
+        if offset in self.placed:
+            return self.placed[offset]
+        around = [scope for scope in self.scopes if scope.start <= offset < scope.end]
+        return max(around, key=lambda scope: scope.start, default=self.module)
+
+
+@lru_cache(maxsize=512)
+def imports_of(source: Source) -> tuple[Import, ...]:
+    """Give every name that import statements of a file bring in, in order."""
+    found = list(_imports(source, source.tree.body, top=True))
+    return tuple(sorted(found, key=lambda one: one.start))
+
+
+def _imports(source: Source, body: Sequence[ast.AST], *, top: bool) -> Iterator[Import]:
+    for node in body:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield _import(source, node, alias, (alias.name, "", alias.asname or ""), top=top)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            for alias in node.names:
+                yield _import(source, node, alias, (module, alias.name, alias.asname or ""), top=top)
+        else:
+            inner = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
+            yield from _imports(source, list(ast.iter_child_nodes(node)), top=top and not inner)
+
+
+def _import(
+    source: Source,
+    node: ast.Import | ast.ImportFrom,
+    alias: ast.alias,
+    names: tuple[str, str, str],
+    *,
+    top: bool,
+) -> Import:
+    start = source.offset(alias.lineno, alias.col_offset)
+    end = source.offset(alias.end_lineno or alias.lineno, alias.end_col_offset or alias.col_offset)
+    return Import(*names, start, end, node, top)
+
+
+def is_foreign(module: str, project: frozenset[str]) -> bool:
+    """Whether a module lies outside the project, whose own top-level names are given."""
+    top = module.partition(".")[0]
+    if not top:
+        return False  # relative
+    return top not in project
+
+
+def project_names(paths: Sequence[str]) -> frozenset[str]:
+    """The names under which modules of these files can be imported: their folders and themselves.
+
+    A file named like a standard module counts only where it is found first, at the top of the workspace.
+    """
+    names: set[str] = set()
+    for path in paths:
+        parts = path.removesuffix(".py").split("/")
+        near_top = len(parts) == 1 or (len(parts) == 2 and parts[0] in {"src", "lib"})
+        names.update(part for part in parts if part not in sys.stdlib_module_names)
+        if near_top or parts[-1] == "__init__":
+            names.update(parts[-1:] if near_top else parts[:1])
+    return frozenset(names)
+
+
+@lru_cache(maxsize=1024)
+def uses_of(source: Source, name: str) -> Uses:
+    """Find the scopes of a file as one name sees them."""
+    walk = _Walk(source, name)
+    walk.visit(source.tree)
+    return walk.uses
+
+
+class _Walk(ast.NodeVisitor):
+    def __init__(self, source: Source, name: str) -> None:
+        self.source, self.name = source, name
+        self.scope = Scope("module", None, 0, len(source.text) + 1)
+        self.uses = Uses(self.scope, [self.scope])
+        self._placing = True
+
+    # ---- names ----
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if node.id == self.name:
+            self._place(node)
+            if not isinstance(node.ctx, ast.Load):
+                self._bind(self.scope, is_field=True)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        scope = self.scope
+        while scope.kind == "comprehension" and scope.parent:
+            scope = scope.parent
+        if node.target.id == self.name:
+            self._bind(scope, is_field=True)
+            self._place(node.target, scope)
+        self.visit(node.value)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if node.attr == self.name and isinstance(node.ctx, ast.Store):
+            self.uses.stored_attribute = True
+        self.generic_visit(node)
+
+    def visit_Global(self, node: ast.Global) -> None:
+        self.scope.is_global |= self.name in node.names
+        if self.name in node.names:
+            self.uses.defined = True
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
+        self.scope.is_nonlocal |= self.name in node.names
+
+    def visit_alias(self, node: ast.alias) -> None:
+        if (node.asname or node.name.partition(".")[0]) == self.name:
+            self.scope.binds = True
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        if node.name == self.name:
+            self._bind(self.scope)
+        self.generic_visit(node)
+
+    def visit_MatchAs(self, node: ast.MatchAs) -> None:
+        if node.name == self.name:
+            self._bind(self.scope)
+        self.generic_visit(node)
+
+    def visit_MatchStar(self, node: ast.MatchStar) -> None:
+        if node.name == self.name:
+            self._bind(self.scope)
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
+        if node.rest == self.name:
+            self._bind(self.scope)
+        self.generic_visit(node)
+
+    def visit_MatchClass(self, node: ast.MatchClass) -> None:
+        self.uses.match_classes.append(self._span(node))
+        self.generic_visit(node)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+        # Before 3.12 the tree's positions inside f-strings are not those of the text.
+        placing, self._placing = self._placing, self._placing and FIELDS_ARE_TOKENS
+        self.generic_visit(node)
+        self._placing = placing
+
+    # ---- scopes ----
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        start = self._defined(node)
+        annotations = [arg.annotation for arg in _arguments(node.args)]
+        self._visit_all([*node.decorator_list, *_defaults(node.args), *annotations, node.returns])
+        self._enter("function", start, self._span(node)[1])
+        self._parameters(node.args)
+        self._visit_all([*getattr(node, "type_params", []), *node.body])
+        self._leave()
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        self._visit_all(_defaults(node.args))
+        self._enter("function", *self._span(node))
+        self._parameters(node.args)
+        self.visit(node.body)
+        self._leave()
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        start = self._defined(node)
+        self._visit_all([*node.decorator_list, *node.bases, *node.keywords])
+        self._enter("class", start, self._span(node)[1])
+        self._visit_all([*getattr(node, "type_params", []), *node.body])
+        self._leave()
+
+    def _visit_comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+    ) -> None:
+        first, *others = node.generators
+        self.visit(first.iter)
+        self._enter("comprehension", *self._span(node))
+        elements = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        self._visit_all([first.target, *first.ifs, *others, *elements])
+        self._leave()
+
+    visit_ListComp = visit_SetComp = visit_GeneratorExp = visit_DictComp = _visit_comprehension
+
+    # ---- helpers ----
+
+    def _visit_all(self, nodes: Sequence[ast.AST | None]) -> None:
+        for node in nodes:
+            if node is not None:
+                self.visit(node)
+
+    def _defined(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
+        """Note the definition's own name; give the offset behind it."""
+        at = self._span(node)[0]
+        place = next(
+            i for i, p in enumerate(self.source.pieces) if p.start >= at and p.text in {"def", "class"}
+        )
+        piece = self.source.pieces[place + 1]
+        if node.name == self.name:
+            self._bind(self.scope)
+            if self._placing:
+                self.uses.placed[piece.start] = self.scope
+        return piece.end
+
+    def _parameters(self, arguments: ast.arguments) -> None:
+        for arg in _arguments(arguments):
+            if arg.arg == self.name:
+                self._bind(self.scope)
+                self._place(arg)
+
+    def _bind(self, scope: Scope, *, is_field: bool = False) -> None:
+        scope.binds = True
+        scope.field = scope.field or (is_field and scope.kind == "class")
+        if scope.kind == "module":
+            self.uses.defined = True
+
+    def _place(self, node: ast.expr | ast.arg, scope: Scope | None = None) -> None:
+        if self._placing:
+            self.uses.placed[self._span(node)[0]] = scope or self.scope
+
+    def _enter(self, kind: ScopeKind, start: int, end: int) -> None:
+        self.scope = Scope(kind, self.scope, start, end if self._placing else start)
+        self.uses.scopes.append(self.scope)
+
+    def _leave(self) -> None:
+        assert self.scope.parent is not None
+        self.scope = self.scope.parent
+
+    def _span(self, node: ast.stmt | ast.expr | ast.arg | ast.pattern) -> tuple[int, int]:
+        if not self._placing:
+            return 0, 0
+        end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+        return self.source.offset(node.lineno, node.col_offset), self.source.offset(end_line, end_column)
+
+
+def _arguments(arguments: ast.arguments) -> list[ast.arg]:
+    plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return [*plain, *(arg for arg in (arguments.vararg, arguments.kwarg) if arg)]
+
+
+def _defaults(arguments: ast.arguments) -> list[ast.expr]:
+    return [*arguments.defaults, *(default for default in arguments.kw_defaults if default)]
