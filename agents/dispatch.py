@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as dc_replace
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import anyio
 from anyio.abc import TaskStatus
@@ -42,6 +42,9 @@ INTERRUPTED_RUNNING = "Interrupted while it ran: it may have had effect. Check b
 INTERRUPTED_WAITING = "Interrupted before it started: it was not run."
 
 
+CallState = Literal["started", "done", "failed", "refused"]
+
+
 class Log(Protocol):
     """Where records go; see `decurion.hooks.audit`. A write that fails raises, and then nothing runs."""
 
@@ -53,6 +56,9 @@ class Log(Protocol):
         """
         ...
 
+
+_NOT_RECORDED = ("failures", "policy_sha256")
+"""Keys of a decision's detail that have records or fields of their own."""
 
 Approve = Callable[[ToolCall, Decision], Awaitable[bool]]
 """Asks a person about a call whose verdict is ASK."""
@@ -94,7 +100,7 @@ class Dispatcher:
     chain: HookChain
     log: Log
     approve: Approve = nobody
-    notice: Callable[[RunRef, ToolCall, str], None] = lambda _ref, _call, _state: None
+    notice: Callable[[RunRef, ToolCall, CallState], None] = lambda _ref, _call, _state: None
     """Told of each call's `started`, `done`, `failed` and `refused`, for a view."""
 
     async def run(
@@ -130,17 +136,20 @@ class Dispatcher:
         try:
             return ToolCall(call.id, call.name, self._checked_args(ref, call, malformed))
         except ToolError as error:
-            self.log.write(
-                ref,
-                "malformed",
-                tool_name=call.name,
-                tool_use_id=call.id,
-                input=call.args,
-                reason=str(error),
-            )
-            self.notice(ref, call, "failed")
-            results.done[call.id] = ToolResult(call.id, str(error), is_error=True)
+            self._malformed(ref, call, str(error), results)
             return None
+
+    def not_run(self, ref: RunRef, calls: Iterable[ToolCall], why: str, results: Results) -> None:
+        """Settle calls that must not run at all, those of a reply that was cut, for one."""
+        for call in calls:
+            self._malformed(ref, call, why, results)
+
+    def _malformed(self, ref: RunRef, call: ToolCall, why: str, results: Results) -> None:
+        self.log.write(
+            ref, "malformed", tool_name=call.name, tool_use_id=call.id, input=call.args, reason=why
+        )
+        self.notice(ref, call, "failed")
+        results.done[call.id] = ToolResult(call.id, why, is_error=True)
 
     def _checked_args(self, ref: RunRef, call: ToolCall, malformed: Mapping[str, str]) -> Mapping[str, Any]:
         if call.id in malformed:
@@ -279,7 +288,7 @@ def _told(decision: Decision) -> dict[str, Any]:
         "rule": decision.rule,
         "by": decision.by or None,
         "reason": decision.reason or None,
-        **{key: value for key, value in (decision.detail or {}).items() if key != "failures"},
+        **{key: value for key, value in (decision.detail or {}).items() if key not in _NOT_RECORDED},
     }
 
 

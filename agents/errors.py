@@ -14,11 +14,13 @@ from __future__ import annotations
 
 from decurion.hooks import DecurionError
 
+from .result import Status
+
 
 class ModelError(DecurionError):
     """Base of everything a model call can end with instead of a reply."""
 
-    status: str = "error"
+    status: Status = "error"
     """The status of the result contract that this error leads to."""
 
 

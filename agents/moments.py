@@ -11,6 +11,7 @@ from typing import Literal
 
 from decurion.hooks import RunRef, ToolCall, ToolResult
 
+from .dispatch import CallState
 from .model import Reply, Usage
 from .result import SubagentResult
 from .tools import TodoItem
@@ -65,7 +66,7 @@ class CallChanged:
 
     ref: RunRef
     call: ToolCall
-    state: Literal["started", "done", "failed", "refused"]
+    state: CallState
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,92 @@
+"""From a definition and what a session shares to an `Agent` that can run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from decurion.hooks import RunRef, ToolCall
+
+from .catalogue import AgentDefinition
+from .dispatch import Dispatcher
+from .history import History
+from .loop import Agent
+from .model import Message, ModelRequest, ToolSpec
+from .moments import CallChanged, CallState
+from .shared import Bench, Shared
+from .tools import Reminder, TodoStore, Tool, ToolContext
+from .transcript import Transcript
+
+
+def build_agent(  # noqa: PLR0913, PLR0917 - the six things an agent is made of
+    shared: Shared,
+    ref: RunRef,
+    definition: AgentDefinition,
+    tools: Mapping[str, Tool],
+    transcript: Transcript,
+    bench: Bench | None = None,
+) -> Agent:
+    """Make one agent with an empty history. `bench` is the workplace of an isolated one."""
+    settings = shared.settings
+    workspace = bench.path if bench else shared.workspace
+    lease = shared.lease.child()
+    return Agent(
+        ref=ref,
+        model=shared.model,
+        request=_request(shared, ref, definition, tools),
+        history=History(),
+        dispatcher=_dispatcher(shared, tools),
+        context=ToolContext(
+            ref=ref,
+            workspace=workspace,
+            scratch=shared.folder / "outputs" / ref.agent_id,
+            environ={**settings.environ, **(bench.environ if bench else {})},
+            limits=settings.limits,
+            todo=TodoStore(),
+            skills=shared.skills,
+        ),
+        transcript=transcript,
+        keeper=shared.keeper,
+        lease=lease,
+        listen=shared.listen,
+        max_turns=min(definition.max_turns, settings.subagent_turns) if ref.depth else settings.lead_turns,
+        reminder=Reminder(every=settings.reminder_every if "todo_write" in tools else 0),
+        after_turn=bench.checkpoint if bench else None,
+    )
+
+
+def restored(agent: Agent, messages: Sequence[Message]) -> Agent:
+    """Give the agent the history an interrupted run left, mended so that the API accepts it."""
+    history = History.restore(messages)
+    if message := history.repair():
+        agent.transcript.add(agent.ref, message)
+    return replace(agent, history=history)
+
+
+def _request(
+    shared: Shared, ref: RunRef, definition: AgentDefinition, tools: Mapping[str, Tool]
+) -> ModelRequest:
+    settings = shared.settings
+    own = definition.model or settings.subagent_model if ref.depth else ""
+    return ModelRequest(
+        model=own or settings.model,
+        system=_system(shared, ref, definition),
+        tools=tuple(ToolSpec(t.name, t.description, t.input_schema) for t in tools.values()),
+        messages=(),
+        max_tokens=settings.max_tokens,
+        ref=ref,
+    )
+
+
+def _system(shared: Shared, ref: RunRef, definition: AgentDefinition) -> str:
+    extra = shared.settings.subagent_system_extra if ref.depth else shared.settings.system_extra
+    # Siblings of one type share this text to the byte, isolated or not, so that they share one cached prefix.
+    prompt = definition.prompt.replace("{workspace}", str(shared.workspace))
+    return f"{prompt}\n\n{extra}" if extra else prompt
+
+
+def _dispatcher(shared: Shared, tools: Mapping[str, Tool]) -> Dispatcher:
+    def notice(ref: RunRef, call: ToolCall, state: CallState) -> None:
+        shared.listen(CallChanged(ref, call, state))
+
+    return Dispatcher(tools, shared.chain, shared.log, shared.approve, notice)

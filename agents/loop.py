@@ -1,0 +1,230 @@
+"""The agent loop: ask, run the calls, again. Everything it needs is in an `Agent`; all it leaves is an `Ending`.
+
+Every accepted reply counts as one turn. The last permitted turn is asked with the tools switched off, for the
+report, so that a cap loses no work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from dataclasses import replace as dc_replace
+
+from decurion.hooks import RunRef, Stop, SubagentStop, ToolCall, ToolResult, Verdict, replace
+from decurion.hooks.chain import MAX_STOP_REFUSALS
+
+from .context import ContextKeeper
+from .dispatch import Dispatcher, Results
+from .errors import ContextOverflow, ModelError
+from .history import History
+from .model import Message, Model, ModelRequest, Progress, Reply, Usage
+from .moments import Listener, Moment, Replied, ResultsReady, TextArrived, TodosChanged, TurnStarted, Waiting
+from .money import Lease
+from .result import Status
+from .stop_reasons import Step, next_step
+from .tally import Tally
+from .tools import Reminder, ToolContext
+from .transcript import Transcript
+
+LAST_TURN = (
+    "<reminder>This is your last turn and your tools are switched off. Write your report now: what you did or "
+    "found, which files changed, what you checked, and what is left undone.</reminder>"
+)
+KEEP_WORKING = "<reminder>You cannot stop yet: {reason}</reminder>"
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Everything one run of one agent needs. `request` is the template of its requests: system, tools, limits."""
+
+    ref: RunRef
+    model: Model
+    request: ModelRequest
+    history: History
+    dispatcher: Dispatcher
+    context: ToolContext
+    transcript: Transcript
+    keeper: ContextKeeper
+    lease: Lease
+    listen: Listener
+    max_turns: int | None = None
+    reminder: Reminder = field(default_factory=Reminder)
+    after_turn: Callable[[int], Awaitable[None]] | None = None
+    """Awaited after each turn's results are on disk: the checkpoint of an isolated agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended. `report` is the agent's own final text, empty where it never wrote one."""
+
+    status: Status
+    report: str = ""
+    error: str = ""
+
+
+class Conversation:
+    """One agent at work. `tally` grows as it goes, so that a run cut short still has everything it did."""
+
+    def __init__(self, agent: Agent, tally: Tally) -> None:
+        self.agent = agent
+        self.tally = tally
+        self._reminder = agent.reminder
+        self._stop_refusals = 0
+        self._grown = False
+        self._nudged = 0
+
+    async def run(self) -> Ending:
+        """Talk until the agent is done, capped, refused or out of means.
+
+        Raises:
+            DecurionError: the log or the law failed. Model errors become endings.
+        """
+        try:
+            while True:
+                ref = replace(self.agent.ref, turn=self.tally.turns + 1)
+                if ending := await self._turn(ref):
+                    return ending
+        except ModelError as error:
+            return Ending(error.status, error=str(error))
+
+    async def _turn(self, ref: RunRef) -> Ending | None:
+        last = ref.turn == self.agent.max_turns
+        if last and ref.turn > 1:
+            self._keep(ref, self.agent.history.add_user(LAST_TURN))
+        reply = await self._ask(ref, last=last)
+        self._take(ref, reply)
+        step = next_step(reply, grown=self._grown, nudged=self._nudged)
+        self._nudged = self._nudged + 1 if step.action in ("say", "answer") else 0
+        if last:
+            return self._capped(ref, reply, step)
+        if step.action == "finish":
+            return await self._finish(ref, reply, step)
+        self._grown = self._grown or step.larger
+        if step.action == "say":
+            self._keep(ref, self.agent.history.add_user(step.text))
+            return None
+        return await self._answer(ref, reply, step)
+
+    async def _ask(self, ref: RunRef, *, last: bool) -> Reply:
+        agent = self.agent
+        agent.listen(TurnStarted(ref))
+        for again in (False, True):
+            request = self._request(ref, last=last)
+            await self._make_room(request, forced=again)
+            agent.lease.check()
+            try:
+                return await agent.model.complete(request, self._reporter(ref))
+            except ContextOverflow:
+                if again:
+                    raise
+        raise AssertionError  # the second try returns or raises
+
+    async def _make_room(self, request: ModelRequest, *, forced: bool) -> None:
+        """Compact the history where the window is nearly full, and write down what it became."""
+        agent, ref = self.agent, request.ref
+        keep = agent.context.todo.render() if agent.context.todo.items else ""
+        done = await agent.keeper.before_request(request, keep=keep, forced=forced)
+        if done is None:
+            return
+        if done.usage != Usage():
+            self.tally.usage += done.usage
+            agent.lease.spend(done.model, done.usage)
+        agent.transcript.note(ref, "compact_boundary", how=done.how, before=done.before, after=done.after)
+        for message in done.messages:
+            self._keep(ref, message)
+        agent.dispatcher.log.write(ref, "compaction", how=done.how, before=done.before, after=done.after)
+
+    def _request(self, ref: RunRef, *, last: bool) -> ModelRequest:
+        template = self.agent.request
+        return dc_replace(
+            template,
+            ref=ref,
+            messages=self.agent.history,
+            tool_choice="none" if last else "auto",
+            max_tokens=template.max_tokens * (2 if self._grown else 1),
+        )
+
+    def _take(self, ref: RunRef, reply: Reply) -> None:
+        """Count, keep and show one accepted reply."""
+        self.tally.count_reply(reply)
+        self.agent.lease.spend(reply.model, reply.usage)
+        if message := self.agent.history.add_reply(reply):
+            self._keep(ref, message, usage=reply.usage, stop_reason=reply.stop_reason, reply_id=reply.id)
+        self.agent.listen(Replied(ref, reply, self.tally.usage))
+
+    async def _answer(self, ref: RunRef, reply: Reply, step: Step) -> Ending | None:
+        """Bring every call of the reply to a result, run or not, and put the results into the history."""
+        agent, calls, results = self.agent, reply.calls, Results()
+        updates = agent.context.todo.updates
+        try:
+            if step.action == "run":
+                context = dc_replace(agent.context, ref=ref)
+                await agent.dispatcher.run(context, calls, reply.malformed, results)
+            else:
+                agent.dispatcher.not_run(ref, calls, step.text, results)
+        finally:
+            self._close(ref, calls, results, updates)
+        if agent.after_turn:
+            await agent.after_turn(ref.turn)
+        return Ending("blocked", self.tally.newest_text, results.halted) if results.halted else None
+
+    def _close(self, ref: RunRef, calls: tuple[ToolCall, ...], results: Results, updates: int) -> None:
+        """Write the results down, also when the turn was cut short: no await, so nothing can come between."""
+        agent, todo = self.agent, self.agent.context.todo
+        updated = todo.updates > updates
+        self._reminder, reminder = self._reminder.after_round(updated=updated, open_items=todo.open_items)
+        said = tuple(dict.fromkeys(filter(None, [*results.contexts, reminder])))
+        in_order: list[ToolResult] = results.in_order(calls)
+        self.tally.count_results(calls, results)
+        self._keep(ref, agent.history.add_results(agent.keeper.bounded(in_order), said))
+        agent.listen(ResultsReady(ref, tuple(in_order), said))
+        if updated:
+            agent.listen(TodosChanged(ref, todo.items))
+
+    async def _finish(self, ref: RunRef, reply: Reply, step: Step) -> Ending | None:
+        """End, unless a hook on the stop event wants the agent to go on."""
+        if step.status == "completed" and (reason := await self._kept_working(ref, reply.text)):
+            self._stop_refusals += 1
+            self._keep(ref, self.agent.history.add_user(KEEP_WORKING.format(reason=reason)))
+            return None
+        return Ending(step.status, reply.text.strip() if step.status == "completed" else "", step.text)
+
+    async def _kept_working(self, ref: RunRef, summary: str) -> str:
+        if self._stop_refusals >= MAX_STOP_REFUSALS:
+            return ""
+        again = self._stop_refusals > 0
+        event = (
+            SubagentStop(ref, "completed", summary, str(self.agent.transcript.path), again)
+            if ref.depth
+            else Stop(ref, summary, again)
+        )
+        decision = await self.agent.dispatcher.chain.ask(event)
+        return decision.reason if decision.verdict == Verdict.DENY else ""
+
+    def _capped(self, ref: RunRef, reply: Reply, step: Step) -> Ending:
+        """End at the cap. Calls that came in spite of switched-off tools are answered as not run."""
+        if calls := reply.calls:
+            results = Results()
+            self.agent.dispatcher.not_run(
+                ref, calls, "The turn limit was reached; this was not run.", results
+            )
+            self._keep(ref, self.agent.history.add_results(results.in_order(calls)))
+        finished = step.action == "finish" and step.status == "completed"
+        return Ending("max_turns", reply.text.strip() if finished else "")
+
+    def _keep(self, ref: RunRef, message: Message, **extra: object) -> None:
+        self.agent.transcript.add(ref, message, **extra)
+
+    def _reporter(self, ref: RunRef) -> Callable[[Progress], None]:
+        listen = self.agent.listen
+
+        def report(progress: Progress) -> None:
+            moment: Moment | None = None
+            if progress.kind == "text":
+                moment = TextArrived(ref, progress.text)
+            elif progress.kind in ("retry", "slowdown"):
+                moment = Waiting(ref, progress.seconds, progress.text)
+            if moment:
+                listen(moment)
+
+        return report

@@ -1,0 +1,110 @@
+"""What the agents of a session share, and the seams through which a session gives them what they need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from decurion.hooks import HookChain, RunRef
+
+from .catalogue import Catalogue
+from .context import ContextKeeper
+from .dispatch import Approve, Log, nobody
+from .model import Model
+from .moments import Listener, ignore
+from .money import Lease
+from .result import FileChange
+from .task import Order
+from .tools import Limits, Skill, Tool
+
+MAX_TOKENS = 16_000
+RUNNING_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What an isolated subagent left: a branch or ref that exists, its commit, and the files that differ."""
+
+    branch: str
+    commit: str
+    changed: tuple[FileChange, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+class Bench(Protocol):
+    """The workplace of one isolated subagent."""
+
+    path: Path
+    environ: Mapping[str, str]
+
+    async def checkpoint(self, turn: int) -> None:
+        """Save the state after a turn."""
+        ...
+
+    async def finish(self, message: str) -> Work | None:
+        """Commit what is there; None where nothing was changed."""
+        ...
+
+
+class Workshop(Protocol):
+    """Gives isolated subagents a checkout of their own. The real one is `orchestrator.isolation`."""
+
+    async def open(self, ref: RunRef, order: Order) -> Bench:
+        """Make, or after a crash reopen, the workplace of one agent.
+
+        Raises:
+            DecurionError: it cannot be had; the order then fails, and never runs in the main checkout instead.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a session's agents work. `reminder_every` 0 switches the todo reminder off; times are in seconds."""
+
+    model: str
+    subagent_model: str = ""
+    max_tokens: int = MAX_TOKENS
+    running_at_once: int = RUNNING_AT_ONCE
+    reminder_every: int = 3
+    lead_turns: int | None = None
+    subagent_turns: int = 30
+    subagent_seconds: float | None = None
+    system_extra: str = ""
+    subagent_system_extra: str = ""
+    isolation: str = "none"
+    environ: Mapping[str, str] = field(default_factory=dict[str, str])
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What every agent of a session has in common: one model client, one chain, one log."""
+
+    session_id: str
+    workspace: Path
+    folder: Path
+    model: Model
+    chain: HookChain
+    log: Log
+    catalogue: Catalogue
+    tools: Mapping[str, Tool]
+    settings: Settings
+    lease: Lease
+    keeper: ContextKeeper
+    skills: tuple[Skill, ...] = ()
+    listen: Listener = ignore
+    approve: Approve = nobody
+    workshop: Workshop | None = None
+    workplaces: dict[str, Path] = field(default_factory=dict[str, Path])
+    """Where each isolated agent works, by agent id; the law and the hooks look it up here."""
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, readable by its owner only."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_bytes(data)
+    temporary.chmod(0o600)
+    temporary.replace(path)

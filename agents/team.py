@@ -1,0 +1,266 @@
+"""A session's agents: one lead, many subagents, and all that they share. Builds agents and runs orders to results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace as dc_replace
+from hashlib import sha256
+from pathlib import Path
+
+import anyio
+import orjson
+
+from decurion.hooks import DecurionError, RunRef, SubagentStart, ToolCall
+
+from .build import build_agent, restored
+from .catalogue import AgentDefinition
+from .claims import Claims
+from .dispatch import TASK, Results
+from .history import History
+from .loop import Agent, Conversation, Ending
+from .moments import AgentFinished, AgentStarted, Notice
+from .result import SubagentResult, result_from_json
+from .shared import Bench, Shared, Work, write_private
+from .tally import Tally
+from .task import Order, task_tool
+from .tools import ToolContext
+from .transcript import Transcript, read_transcript
+
+
+class Team:
+    """The lead and its subagents. One for each session."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+        self.results: list[SubagentResult] = []
+        self._slots = anyio.CapacityLimiter(shared.settings.running_at_once)
+        self._claims = Claims()
+
+    # ---- the lead ----
+
+    async def run_lead(self, prompt: str) -> SubagentResult:
+        """Give the lead a prompt and run it to its end; an interrupted history is mended and gone on with.
+
+        Raises:
+            DecurionError: the log or the law failed.
+        """
+        shared = self.shared
+        ref = RunRef(shared.session_id, "lead", "lead")
+        definition = shared.catalogue.found["lead"]
+        tools = {**shared.tools, "task": task_tool(shared.catalogue, self.spawn)}
+        transcript = Transcript(shared.folder / "transcript.jsonl")
+        agent = build_agent(shared, ref, definition, tools, transcript)
+        agent, resumed = await self._recover(agent)
+        if prompt:
+            transcript.add(ref, agent.history.add_user(prompt))
+        elif not resumed:
+            raise DecurionError("There is nothing to go on with: the session has no message.")
+        shared.log.write(ref, "agent_start", resumed=resumed, model=agent.request.model)
+        shared.listen(AgentStarted(ref, prompt, agent.max_turns, agent.request.model))
+        return await self._to_result(agent, "")
+
+    async def _recover(self, lead: Agent) -> tuple[Agent, bool]:
+        """Load what an earlier run left and give each of its open calls exactly one result."""
+        saved = read_transcript(lead.transcript.path)
+        if saved.skipped:
+            text = f"{saved.skipped} lines of {lead.transcript.path} cannot be read (first: line {saved.first_bad})"
+            self.shared.listen(Notice(f"{text}; the history goes on without them"))
+        if not saved.messages:
+            return lead, False
+        lead = dc_replace(lead, history=History.restore(saved.messages))
+        # Only `task` is safe to ask again: a subagent that ended is not run twice, one that had not goes on.
+        tasks = [call for call in open_calls(lead.history) if call.name == TASK]
+        results = Results()
+        await lead.dispatcher.run(lead.context, tasks, {}, results)
+        if message := lead.history.repair(results.in_order(tasks)):
+            lead.transcript.add(lead.ref, message)
+        return lead, True
+
+    # ---- subagents ----
+
+    async def spawn(self, context: ToolContext, order: Order) -> SubagentResult:
+        """Run one order to its result. Nothing the child does raises here.
+
+        Raises:
+            DecurionError: the log or the law failed; the whole session ends then.
+        """
+        ref = self._child_ref(context, order)
+        if (before := self._finished_before(ref)) is not None:
+            return before
+        for other in self._claims.overlapping(order):
+            text = f"{order.title!r} and {other.title!r} claim the same files and run one after the other"
+            self.shared.log.write(ref, "note", reason=text)
+            self.shared.listen(Notice(text, "info"))
+        async with self._claims.turn_of(order):
+            decision = await self.shared.chain.ask(SubagentStart(ref, order.prompt, order.title))
+            if decision.blocks:
+                return self._not_started(ref, order, decision.reason, decision.rule, decision.by)
+            prompt = str((decision.updated_args or {}).get("prompt", order.prompt))
+            async with self._slots:
+                return await self._run_child(ref, dc_replace(order, prompt=prompt), decision.context)
+
+    def _child_ref(self, context: ToolContext, order: Order) -> RunRef:
+        parent = context.ref
+        # The id follows from the call, so that a resumed session finds the child of an open call again.
+        digest = sha256(f"{parent.session_id}\0{parent.agent_id}\0{context.call_id}".encode()).hexdigest()
+        return RunRef(
+            parent.session_id,
+            f"{order.agent_type}-{digest[:10]}",
+            order.agent_type,
+            parent.agent_id,
+            parent.depth + 1,
+            0,
+            context.call_id,
+        )
+
+    async def _run_child(self, ref: RunRef, order: Order, extra: str) -> SubagentResult:
+        shared, definition = self.shared, self.shared.catalogue.found[order.agent_type]
+        shared.log.write(ref, "agent_start", input={"prompt": order.prompt}, reason=order.title)
+        try:
+            bench = await self._bench(ref, order, definition)
+            agent = self._child(ref, order, definition, bench)
+        except DecurionError as error:
+            result = SubagentResult(
+                ref.agent_id, ref.agent_type, "error", f"The subagent was not started: {error}", partial=True
+            )
+            return self._ended(ref, result)
+        if not len(agent.history):
+            text = order.prompt + (f"\n\n<context>\n{extra}\n</context>" if extra else "")
+            agent.transcript.add(ref, agent.history.add_user(text))
+        shared.listen(AgentStarted(ref, order.title, agent.max_turns, agent.request.model))
+        return await self._to_result(agent, order.title, bench)
+
+    async def _bench(self, ref: RunRef, order: Order, definition: AgentDefinition) -> Bench | None:
+        wanted = order.isolation or (
+            definition.isolation if definition.isolation != "none" else self.shared.settings.isolation
+        )
+        if wanted != "worktree":
+            return None
+        if self.shared.workshop is None:
+            raise DecurionError("it needs a checkout of its own, and this folder cannot give one")
+        return await self.shared.workshop.open(ref, order)
+
+    def _child(self, ref: RunRef, order: Order, definition: AgentDefinition, bench: Bench | None) -> Agent:
+        shared = self.shared
+        tools = {name: tool for name in definition.tools if (tool := shared.tools.get(name))}
+        path = shared.folder / "subagents" / f"{ref.agent_id}.jsonl"
+        saved = read_transcript(path) if path.exists() else None
+        agent = build_agent(shared, ref, definition, tools, Transcript(path), bench)
+        if saved and saved.messages:
+            return restored(agent, saved.messages)
+        agent.transcript.note(ref, "task_started", order=order.prompt, parent_call_id=ref.parent_call_id)
+        return agent
+
+    # ---- both ----
+
+    async def _to_result(self, agent: Agent, title: str, bench: Bench | None = None) -> SubagentResult:
+        """Run an agent, whatever happens, to a result that is on disk, in the log and told."""
+        tally = Tally(turns=sum(message["role"] == "assistant" for message in agent.history))
+        ending = Ending("cancelled", error="interrupted")
+        try:
+            ending = await self._within_time(agent, tally)
+        except DecurionError:
+            raise
+        except Exception as error:
+            if not agent.ref.depth:
+                raise
+            ending = Ending("error", error=f"{type(error).__name__}: {error}")
+        finally:
+            if ending.status == "cancelled":
+                self._ended(agent.ref, conclude(agent, tally, ending, None), final=False)
+        work = await self._work(agent, title, bench)
+        result = conclude(agent, tally, ending, work)
+        agent.transcript.close()
+        return self._ended(agent.ref, result)
+
+    async def _within_time(self, agent: Agent, tally: Tally) -> Ending:
+        seconds = self.shared.settings.subagent_seconds if agent.ref.depth else None
+        with anyio.move_on_after(seconds):
+            return await Conversation(agent, tally).run()
+        return Ending("timeout", error=f"it ran longer than {seconds:g} seconds")
+
+    async def _work(self, agent: Agent, title: str, bench: Bench | None) -> Work | None:
+        if bench is None:
+            return None
+        try:
+            return await bench.finish(title)
+        except DecurionError as error:
+            self.shared.log.write(agent.ref, "note", reason=f"the work could not be committed: {error}")
+            return Work("", "", notices=(f"not committed, still in {bench.path}: {error}",))
+
+    def _ended(self, ref: RunRef, result: SubagentResult, *, final: bool = True) -> SubagentResult:
+        """Record and tell the end; a result that is not final is not saved, so that a resume goes on."""
+        self.shared.log.write(
+            ref,
+            "agent_end",
+            status=result.status,
+            turns=result.turns,
+            usage=result.as_json()["usage"],
+            cost_usd=result.cost_usd,
+            output=result.summary,
+            files_changed=[change.path for change in result.files_changed],
+        )
+        if final and ref.depth:
+            self._save(ref, result)
+            self.results.append(result)
+        self.shared.listen(AgentFinished(ref, result))
+        return result
+
+    def _not_started(
+        self, ref: RunRef, order: Order, reason: str, rule: str | None, by: str
+    ) -> SubagentResult:
+        self.shared.log.write(
+            ref, "refused", tool_name="task", input={"prompt": order.prompt}, reason=reason, rule=rule, by=by,
+            decision="deny",
+        )  # fmt: skip
+        return SubagentResult(
+            ref.agent_id, ref.agent_type, "blocked", f"The subagent was not started: {reason}", partial=True
+        )
+
+    def _save(self, ref: RunRef, result: SubagentResult) -> None:
+        path = self._result_path(ref)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_private(path, orjson.dumps(result.as_json(), option=orjson.OPT_INDENT_2))
+
+    def _finished_before(self, ref: RunRef) -> SubagentResult | None:
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            return result_from_json(orjson.loads(self._result_path(ref).read_bytes()))
+        return None
+
+    def _result_path(self, ref: RunRef) -> Path:
+        return self.shared.folder / "subagents" / f"{ref.agent_id}.result.json"
+
+
+def conclude(agent: Agent, tally: Tally, ending: Ending, work: Work | None) -> SubagentResult:
+    """Put an ending and everything that was done into the result contract. The summary is never empty."""
+    summary = ending.report or tally.newest_text or tally.digest()
+    notices = "".join(f"\n[{notice}]" for notice in (work.notices if work else ()))
+    return SubagentResult(
+        agent_id=agent.ref.agent_id,
+        agent_type=agent.ref.agent_type,
+        status=ending.status,
+        summary=summary + notices,
+        partial=not ending.report,
+        turns=tally.turns,
+        usage=tally.usage,
+        cost_usd=agent.lease.cost_usd,
+        files_changed=work.changed if work else tally.files_changed(agent.context.workspace),
+        commands=tally.command_count(),
+        denied=tuple(tally.denied),
+        branch=work.branch if work else None,
+        commit=work.commit if work else None,
+        transcript_path=str(agent.transcript.path),
+        error=ending.error,
+    )
+
+
+def open_calls(history: History) -> Sequence[ToolCall]:
+    """Give the calls of the newest reply that have no result."""
+    if not history.open_calls:
+        return ()
+    return [
+        ToolCall(block["id"], block["name"], block["input"])
+        for block in history[-1]["content"]
+        if block["type"] == "tool_use"
+    ]

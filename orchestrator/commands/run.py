@@ -1,0 +1,165 @@
+"""`decurion run`: give a task to the lead agent in a folder, and watch it being done."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from decurion.hooks import UsageError
+
+from ..options import (
+    PERMISSION_MODES,
+    LawOptions,
+    LimitOptions,
+    ModelOptions,
+    SessionOptions,
+    WorkOptions,
+)
+
+_WITHOUT = ("cache", "thinking", "streaming", "count_tokens", "warm_up")
+
+
+def _names(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Split comma lists; commas inside parentheses belong to the rule they stand in."""
+    from ..permissions import split_rules
+
+    return tuple(rule for value in values for rule in split_rules(value))
+
+
+MODEL = (
+    click.option("--model", default="", help="Model name, tier (opus, sonnet, haiku) or `offline`. Default: ANTHROPIC_MODEL, else claude-sonnet-5-5."),
+    click.option("--subagent-model", default="", help="Model of subagents whose definition names none."),
+    click.option("--fallback-model", multiple=True, callback=_names, help="Model to ask after repeated overload; a comma list."),
+    click.option("--provider", type=click.Choice(["anthropic", "bedrock", "vertex", "foundry"]), default="anthropic", help="The door to the models."),
+    click.option("--base-url", default="", help="An Anthropic-compatible endpoint. Default: ANTHROPIC_BASE_URL."),
+    click.option("--effort", default="", help="Passed on as output_config.effort (low, medium, high, …)."),
+    click.option("--without", multiple=True, type=click.Choice(_WITHOUT), help="What the endpoint lacks."),
+)  # fmt: skip
+LIMITS = (
+    click.option("--max-turns", type=click.IntRange(1), help="Cap on the lead's turns. Subagents have 30."),
+    click.option("--max-budget-usd", type=click.FloatRange(0, min_open=True), help="Money the session may use."),
+    click.option("--max-tokens-total", type=click.IntRange(1), help="Tokens the session may use."),
+    click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds the session may take."),
+    click.option("--subagent-timeout", type=click.FloatRange(0, min_open=True), help="Seconds each subagent may take."),
+    click.option("--parallel", type=click.IntRange(1, 1000), default=8, show_default=True, help="Subagents running at once."),
+    click.option("--reminder", type=click.IntRange(0), default=3, show_default=True, help="Rounds without a todo update before a reminder; 0 is off."),
+)  # fmt: skip
+LAW = (
+    click.option("--rules", "rules_file", type=click.Path(exists=True, dir_okay=False), help="A further rules file; it can only tighten."),
+    click.option("--trust-project", is_flag=True, help="Run the hooks configured by this project, this once."),
+    click.option("--permission-mode", type=click.Choice(PERMISSION_MODES), default="default", show_default=True, help="plan: read only. bypassPermissions: `ask` rules pass; deny rules never do."),
+    click.option("--allowedTools", "--allowed-tools", "allowed", multiple=True, callback=_names, help="Answer `ask` rules with yes, such as 'Bash(git push:*)'; a comma list."),
+    click.option("--disallowedTools", "--disallowed-tools", "disallowed", multiple=True, callback=_names, help="Tools or rules such as 'Bash(npm publish:*)' to refuse; a comma list."),
+)  # fmt: skip
+WORK = (
+    click.option("--verify", default="", help="Check command, run after the work (and after each merge with -w)."),
+    click.option("-w", "--worktree", is_flag=True, help="Every subagent works in a checkout of its own; the work is merged into one branch."),
+    click.option("--setup", default="", help="Command run once in each worktree."),
+    click.option("--apply", is_flag=True, help="With -w: put the merged result into this checkout (`decurion undo` takes it back)."),
+    click.option("--agents", "agents_json", default="", help="Further agent definitions as JSON."),
+    click.option("--append-system-prompt", "system_extra", default="", help="Text added to the lead's system prompt."),
+)  # fmt: skip
+OUTPUT = (
+    click.option("-p", "--print", "print_mode", is_flag=True, help="Print only the result; no live view."),
+    click.option("--output-format", type=click.Choice(["text", "json", "stream-json"]), default="text", show_default=True),
+    click.option("-C", "--cwd", "folder", default=".", type=click.Path(), help="The folder to work in."),
+    click.option("-v", "--verbose", is_flag=True, help="Without a terminal: also show every call of every subagent."),
+)  # fmt: skip
+
+
+def options(*groups: tuple[Any, ...]) -> Any:
+    """Put groups of options on a command."""
+
+    def add(command: Any) -> Any:
+        for option in reversed([option for group in groups for option in group]):
+            command = option(command)
+        return command
+
+    return add
+
+
+def session_options(given: dict[str, Any]) -> SessionOptions:
+    """Turn the command line into the values that the library takes.
+
+    Raises:
+        UsageError: the folder is none, or options contradict each other.
+    """
+    workspace = Path(given["folder"]).expanduser()
+    if not workspace.is_dir():
+        raise UsageError(f"{workspace} is not a folder.")
+    if given["apply"] and not given["worktree"]:
+        raise UsageError("--apply goes with -w/--worktree: without it the work is done in the checkout itself.")
+    return SessionOptions(
+        workspace=workspace.resolve(),
+        model=ModelOptions(
+            name=given["model"],
+            subagent=given["subagent_model"],
+            fallback=given["fallback_model"],
+            provider=given["provider"],
+            base_url=given["base_url"],
+            effort=given["effort"],
+            without=given["without"],
+        ),
+        limits=LimitOptions(
+            lead_turns=given["max_turns"],
+            usd=given["max_budget_usd"],
+            tokens=given["max_tokens_total"],
+            seconds=given["timeout"],
+            subagent_seconds=given["subagent_timeout"],
+            running_at_once=given["parallel"],
+            reminder_every=given["reminder"],
+        ),
+        law=LawOptions(
+            rules_file=given["rules_file"] or "",
+            trust_project=given["trust_project"],
+            permission_mode=given["permission_mode"],
+            allowed=given["allowed"],
+            disallowed=given["disallowed"],
+        ),
+        work=WorkOptions(
+            isolation="worktree" if given["worktree"] else "none",
+            setup=given["setup"],
+            verify=given["verify"],
+            apply=given["apply"],
+        ),
+        agents_json=given["agents_json"],
+        system_extra=given["system_extra"],
+        resume=given.get("resume") or "",
+    )
+
+
+@click.command()
+@click.argument("task", nargs=-1)
+@click.option("-r", "--resume", default="", metavar="SESSION", help="Go on with a session (id or unique prefix).")
+@click.option("-c", "--continue", "go_on", is_flag=True, help="Go on with the newest session of this folder.")
+@options(MODEL, LIMITS, LAW, WORK, OUTPUT)
+def command(task: tuple[str, ...], **given: Any) -> int:
+    """Give TASK to the lead agent in this folder. Without TASK the text is read from standard input.
+
+    The lead plans, hands parts to isolated subagents, checks what comes back, and reports. Every tool call of every
+    agent passes the same hooks and rules and lands in one audit log (`decurion audit show last`).
+    """
+    from ..running import run_session
+    from ..sessions import find_session
+
+    chosen = session_options(given)
+    if given["go_on"] or given["resume"]:
+        from dataclasses import replace
+
+        chosen = replace(chosen, resume=find_session(chosen.workspace, given["resume"]).name)
+    prompt = " ".join(task).strip() or _from_stdin()
+    if not prompt and not chosen.resume:
+        raise UsageError('There is no task. Write one: decurion run "rename load to read_config".')
+    return run_session(chosen, prompt, given["output_format"], quiet=given["print_mode"], verbose=given["verbose"])
+
+
+def _from_stdin() -> str:
+    if sys.stdin is None or sys.stdin.isatty():
+        return ""
+    try:
+        return sys.stdin.read().strip()
+    except UnicodeDecodeError:
+        raise UsageError("The task on standard input is not UTF-8 text.") from None

@@ -1,0 +1,98 @@
+"""What a person can ask of a session, grouped; the command line and the library fill in the same values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from decurion.agents.catalogue import AgentDefinition
+from decurion.agents.tools import Tool
+from decurion.hooks.audit import state_dir
+from decurion.hooks.chain import Hook
+from decurion.hooks.files import config_dir
+
+PermissionMode = Literal["default", "plan", "acceptEdits", "dontAsk", "bypassPermissions"]
+PERMISSION_MODES: tuple[PermissionMode, ...] = ("default", "plan", "acceptEdits", "dontAsk", "bypassPermissions")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """Which models answer, and through which door. `offline` is the scripted model that ships."""
+
+    name: str = ""
+    """Empty: `ANTHROPIC_MODEL`, else the default."""
+    subagent: str = ""
+    fallback: tuple[str, ...] = ()
+    provider: str = "anthropic"
+    base_url: str = ""
+    effort: str = ""
+    max_tokens: int = 16_000
+    extra_body: Mapping[str, object] = field(default_factory=dict[str, object])
+    without: tuple[str, ...] = ()
+    """What the endpoint lacks: `cache`, `thinking`, `streaming`, `count_tokens`, `warm_up`."""
+
+    @property
+    def chosen(self) -> str:
+        """The model's name as a person wrote it, in the command or the environment."""
+        return self.name or os.environ.get("ANTHROPIC_MODEL", "").strip()
+
+
+@dataclass(frozen=True, slots=True)
+class LimitOptions:
+    """What a session may use. None is no limit; times are in seconds."""
+
+    lead_turns: int | None = None
+    subagent_turns: int = 30
+    usd: float | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+    subagent_seconds: float | None = None
+    running_at_once: int = 8
+    reminder_every: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LawOptions:
+    """What binds the agents beside the rules files found: further rules, trust, permission lists."""
+
+    rules_file: str = ""
+    trust_project: bool = False
+    permission_mode: PermissionMode = "default"
+    allowed: tuple[str, ...] = ()
+    disallowed: tuple[str, ...] = ()
+    hooks: tuple[Hook, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WorkOptions:
+    """How the work itself is done: isolation, checks, and what happens with the result."""
+
+    isolation: Literal["none", "worktree"] = "none"
+    setup: str = ""
+    verify: str = ""
+    apply: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """Everything about one session."""
+
+    workspace: Path
+    model: ModelOptions = ModelOptions()
+    limits: LimitOptions = LimitOptions()
+    law: LawOptions = LawOptions()
+    work: WorkOptions = WorkOptions()
+    agents_json: str = ""
+    agents: tuple[AgentDefinition, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    system_extra: str = ""
+    resume: str = ""
+    """The id of an earlier session to go on with."""
+
+
+def places() -> tuple[Path, Path]:
+    """Give the state folder and the configuration folder."""
+    return Path(state_dir()), Path(config_dir())

@@ -1,0 +1,78 @@
+"""Permission lists in Claude Code's syntax (`Bash(npm publish:*)`, `Read(./.env)`, `WebFetch`) as parts of the law.
+
+What names a whole tool becomes a gate here; what has a specifier becomes rules, through the importer of the rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from decurion.hooks import Decision, Event, PreToolUse, ask, deny
+from decurion.hooks.chain import Hook
+from decurion.hooks.matchers import our_name
+from decurion.hooks.rules import Source
+
+from .options import PermissionMode
+
+_RULE = re.compile(r"(?:[^,(]|\([^)]*\))+")
+_WRITING = ("bash", "write_file", "edit_file")
+
+
+def split_rules(text: str) -> list[str]:
+    """Split a comma list of rules; commas inside parentheses belong to the rule.
+
+    >>> split_rules("Bash(git log:*, -p), Read")
+    ['Bash(git log:*, -p)', 'Read']
+    """
+    return [part.strip() for part in _RULE.findall(text) if part.strip()]
+
+
+def whole_tools(rules: Sequence[str]) -> frozenset[str]:
+    """Give our names of the tools that rules without a specifier name."""
+    return frozenset(our_name(rule.strip()) for rule in rules if "(" not in rule)
+
+
+def permission_sources(denied: Sequence[str], asked: Sequence[str]) -> list[Source]:
+    """Give rule sources for everything that has a specifier.
+
+    Raises:
+        ConfigError: a rule cannot be understood; what may hold a refusal is never passed over.
+    """
+    specific = {
+        "deny": [rule for rule in denied if "(" in rule],
+        "ask": [rule for rule in asked if "(" in rule],
+    }
+    if not any(specific.values()):
+        return []
+    from decurion.hooks.rules.imports import from_permissions
+
+    return [from_permissions(specific)]
+
+
+def permission_hooks(denied: Sequence[str], asked: Sequence[str]) -> list[Hook]:
+    """Give the gate for rules that name whole tools; none where there are none."""
+    refused, questioned = whole_tools(denied), whole_tools(asked)
+    if not refused and not questioned:
+        return []
+
+    async def run(event: Event) -> Decision | None:
+        name = event.call.name if isinstance(event, PreToolUse) else ""
+        if name in refused:
+            return deny(f"the tool {name} is switched off here", f"permission:{name}")
+        return ask(f"the tool {name} needs a person's yes", f"permission:{name}") if name in questioned else None
+
+    return [Hook("permissions", frozenset({"PreToolUse"}), run)]
+
+
+def mode_hook(mode: PermissionMode) -> list[Hook]:
+    """Give the gate of `plan` mode: looking is allowed, changing is not."""
+    if mode != "plan":
+        return []
+
+    async def run(event: Event) -> Decision | None:
+        if isinstance(event, PreToolUse) and event.call.name in _WRITING:
+            return deny("plan mode: read and search only, then report the plan", "permission-mode")
+        return None
+
+    return [Hook("permission-mode", frozenset({"PreToolUse"}), run)]

@@ -1,0 +1,163 @@
+"""One session from the command line: view, signals, output, exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import anyio
+import click
+import orjson
+
+from decurion.agents.moments import Listener
+from decurion.agents.result import SubagentResult
+
+from .options import SessionOptions
+from .session import Finished, Session, open_session
+from .views import PlainLines, StreamJson, result_message
+
+EXIT_CODES = {
+    "completed": 0,
+    "blocked": 3,
+    "max_turns": 124,
+    "budget": 124,
+    "timeout": 124,
+    "cancelled": 130,
+}
+"""Exit codes by the lead's status; every other status is 1."""
+
+
+def run_session(
+    options: SessionOptions, prompt: str, output_format: str, *, quiet: bool, verbose: bool = False
+) -> int:
+    """Run one session and print it in the format asked for; give the exit code.
+
+    Raises:
+        DecurionError: the session could not start, or the log or the law failed.
+    """
+    started = time.monotonic()
+    with _output(output_format, quiet=quiet, verbose=verbose) as output:
+        finished, signum = anyio.run(_run, options, prompt, output)
+    output.close(finished, started)
+    if signum:
+        return 128 + signum
+    return EXIT_CODES.get(finished.lead.status, 1) if finished.verified is not False else 1
+
+
+async def _run(options: SessionOptions, prompt: str, output: Output) -> tuple[Finished, int]:
+    caught = 0
+    finished: Finished | None = None
+    async with anyio.create_task_group() as tasks:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+
+            async def watch() -> None:
+                nonlocal caught
+                async for signum in signals:
+                    # The first one ends the session; impatience changes nothing, ending takes moments.
+                    caught = caught or signum
+                    tasks.cancel_scope.cancel()
+
+            tasks.start_soon(watch)
+            async with open_session(options, output.listen) as session:
+                output.opened(session)
+                finished = await session.run(prompt)
+            tasks.cancel_scope.cancel()
+    return finished or session.interrupted(), caught
+
+
+class Output:
+    """Where a session's moments and its end go. The base prints nothing but the result's text."""
+
+    def listen(self, moment: Any) -> None:
+        """Take in one moment."""
+
+    def opened(self, session: Session) -> None:
+        """The session is open; its first message goes out in an hour at the latest."""
+
+    def close(self, finished: Finished, started: float) -> None:
+        """Print the end."""
+        if finished.lead.status != "completed":
+            click.echo(f"decurion: {describe(finished.lead)}", err=True)
+        click.echo(finished.lead.summary)
+
+
+class _Text(Output):
+    """Plain lines on stderr while it goes, the report on stdout."""
+
+    def __init__(self, listen: Listener) -> None:
+        self.listen = listen  # pyright: ignore[reportAttributeAccessIssue]
+
+    def close(self, finished: Finished, started: float) -> None:
+        super().close(finished, started)
+        click.echo(footer(finished, started), err=True)
+
+
+class _Json(Output):
+    def __init__(self, *, stream: bool) -> None:
+        self._stream: StreamJson | None = None
+        self._is_stream = stream
+
+    def listen(self, moment: Any) -> None:
+        if self._stream:
+            self._stream(moment)
+
+    def opened(self, session: Session) -> None:
+        if self._is_stream:
+            self._stream = StreamJson(write_json, session.id)
+            self._stream.init(session.describe())
+
+    def close(self, finished: Finished, started: float) -> None:
+        spent = round((time.monotonic() - started) * 1000)
+        write_json(result_message(finished.session_id, finished.lead, finished.subagents, spent) | finished.extra())
+
+
+@contextmanager
+def _output(output_format: str, *, quiet: bool, verbose: bool) -> Generator[Output]:
+    if output_format != "text":
+        yield _Json(stream=output_format == "stream-json")
+    elif quiet:
+        yield Output()
+    elif sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        from rich.console import Console
+
+        from .views import LiveTree
+
+        with LiveTree(Console(stderr=True)) as tree:
+            yield _Text(tree)
+    else:
+        yield _Text(PlainLines(lambda line: click.echo(line, err=True), verbose=verbose))
+
+
+def write_json(value: Mapping[str, Any]) -> None:
+    """Write one object as one line on stdout, at once."""
+    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.buffer.flush()
+
+
+def describe(result: SubagentResult) -> str:
+    """Say in one line how the lead ended."""
+    detail = f": {result.error}" if result.error else ""
+    return f"ended {result.status.replace('_', ' ')} after {result.turns} turns{detail}"
+
+
+def footer(finished: Finished, started: float) -> str:
+    """Give the lines after a session: what it used, and where to look further."""
+    results = (finished.lead, *finished.subagents)
+    usage = sum((result.usage for result in finished.subagents), start=finished.lead.usage)
+    costs = [result.cost_usd for result in results]
+    cost = "cost unknown" if None in costs else f"${sum(cost or 0 for cost in costs):.4f}"
+    refused = sum(len(result.denied) for result in results)
+    return (
+        f"\n{len(finished.subagents)} subagents · {usage.context_tokens} tokens · {cost} · {refused} refused · "
+        f"{time.monotonic() - started:.1f} s\n"
+        f"decurion audit show {finished.session_id}\n"
+        f"decurion audit verify {finished.session_id}"
+    )
+
+
+Write = Callable[[Mapping[str, Any]], None]

@@ -1,0 +1,201 @@
+"""One session: everything opened in order, one lead run, everything closed, whatever happens in between.
+
+The order matters. The law and the settings are read before the log is opened, so that a broken rules file leaves no
+session behind; the log stands before any agent exists, and is closed last.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+import orjson
+
+from decurion.agents.catalogue import Catalogue, load_catalogue
+from decurion.agents.dispatch import Dispatcher, Results
+from decurion.agents.model import Model
+from decurion.agents.money import Lease, Limits, Prices
+from decurion.agents.moments import Listener, Notice, ignore
+from decurion.agents.result import SubagentResult
+from decurion.agents.shared import Settings, Shared, write_private
+from decurion.agents.team import Team
+from decurion.agents.tools import TOOLS, Tool, ToolContext, find_skills, tools_for
+from decurion.hooks import (
+    RunRef,
+    SessionEnd,
+    SessionStart,
+    ToolCall,
+    UsageError,
+    UserPromptSubmit,
+)
+from decurion.hooks.audit import AuditLog, session_dir
+from decurion.hooks.chain import HookChain
+from decurion.hooks.files import config_dir
+
+from .law import LawInForce, law_in_force
+from .models import open_model
+from .options import SessionOptions
+
+ENFORCEMENT = "static"
+"""The level of enforcement in force: the law reads what would run; nothing below the shell stands behind it yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a session ended. `verified` is None where no check command was given."""
+
+    session_id: str
+    lead: SubagentResult
+    subagents: tuple[SubagentResult, ...] = ()
+    verified: bool | None = None
+    check_output: str = ""
+    branch: str = ""
+
+    def extra(self) -> dict[str, Any]:
+        """Give what the result message says beyond the agents."""
+        return {"verified": self.verified, "branch": self.branch or None}
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the content of `result.json`."""
+        return {
+            "session_id": self.session_id,
+            "lead": self.lead.as_json(),
+            "subagents": [result.as_json() for result in self.subagents],
+            **self.extra(),
+        }
+
+
+@dataclass(slots=True)
+class Session:
+    """An open session. `run` may be called once for each prompt."""
+
+    id: str
+    folder: Path
+    options: SessionOptions
+    team: Team
+    law: LawInForce
+    log: AuditLog
+    listen: Listener = ignore
+    isolation: Any = None
+    finished: Finished | None = None
+    _extra: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def shared(self) -> Shared:
+        """What its agents have in common."""
+        return self.team.shared
+
+    def describe(self) -> dict[str, Any]:
+        """Give the fields of the `init` message."""
+        return {
+            "cwd": str(self.options.workspace),
+            "model": self.shared.settings.model,
+            "tools": [*self.shared.tools, "task"],
+            "agents": [definition.name for definition in self.shared.catalogue.subagents()],
+            "permission_mode": self.options.law.permission_mode,
+            "policy_sha256": self.law.law.digest,
+            "enforcement": ENFORCEMENT,
+            "audit_log": str(self.folder / "audit.jsonl"),
+        }
+
+    async def run(self, prompt: str) -> Finished:
+        """Give the lead a prompt (empty: go on with what is open), and check the work if a command was given.
+
+        Raises:
+            DecurionError: the log or the law failed.
+        """
+        ref = RunRef(self.id, "lead", "lead")
+        said = await self._submitted(ref, prompt) if prompt else ""
+        if isinstance(said, SubagentResult):
+            return self._finish(Finished(self.id, said))
+        lead = await self.team.run_lead(said)
+        finished = Finished(self.id, lead, tuple(self.team.results))
+        if self.isolation is not None:
+            finished = await self.isolation.bring_home(finished)
+        elif self.options.work.verify and lead.status == "completed":
+            finished = await self._checked(ref, finished)
+        return self._finish(finished)
+
+    async def _submitted(self, ref: RunRef, prompt: str) -> str | SubagentResult:
+        """Ask the prompt's gates; give the whole prompt for the lead, or the result of a refusal."""
+        self.log.write(ref, "prompt", input={"prompt": prompt})
+        decision = await self.shared.chain.ask(UserPromptSubmit(ref, prompt))
+        if decision.blocks:
+            self.log.write(
+                ref, "refused", reason=decision.reason, rule=decision.rule, by=decision.by, decision="deny"
+            )
+            return SubagentResult(
+                "lead", "lead", "blocked", f"The prompt was refused: {decision.reason}", partial=True
+            )
+        work = self.options.work
+        lines = [prompt]
+        if work.verify:
+            lines.append(f"Check command: {work.verify}")
+        if work.isolation == "worktree":
+            lines.append("Isolation: worktree")
+        if decision.context:
+            lines.append(f"<context>\n{decision.context}\n</context>")
+        return "\n\n".join(lines)
+
+    async def _checked(self, ref: RunRef, finished: Finished) -> Finished:
+        """Run the check command as the lead's own call: through the chain, into the log."""
+        from dataclasses import replace
+
+        shared, call = self.shared, ToolCall(f"check_{secrets.token_hex(4)}", "bash", {"command": self.options.work.verify})
+        dispatcher = Dispatcher(shared.tools, shared.chain, shared.log, shared.approve)
+        context = ToolContext(ref, self.options.workspace, self.folder / "outputs" / "check", shared.settings.environ)
+        results = Results()
+        await dispatcher.run(context, (call,), {}, results)
+        result = results.done[call.id]
+        passed = not result.is_error and (result.meta or {}).get("exit_status") == 0
+        level = "info" if passed else "warning"
+        self.listen(Notice(f"check `{self.options.work.verify}`: {'passed' if passed else 'FAILED'}", level))
+        return replace(finished, verified=passed, check_output=result.text)
+
+    def interrupted(self) -> Finished:
+        """Give the end of a session that was stopped from outside."""
+        lead = SubagentResult(
+            "lead", "lead", "cancelled", f"Interrupted. Go on with: decurion resume {self.id}", partial=True
+        )
+        return Finished(self.id, lead, tuple(self.team.results))
+
+    def _finish(self, finished: Finished) -> Finished:
+        self.finished = finished
+        write_private(self.folder / "result.json", orjson.dumps(finished.as_json(), option=orjson.OPT_INDENT_2))
+        return finished
+
+
+@asynccontextmanager
+async def open_session(options: SessionOptions, listen: Listener = ignore) -> AsyncGenerator[Session]:
+    """Open a session in a folder, new or resumed, and close it in good order.
+
+    Raises:
+        DecurionError: something it needs is broken or missing; nothing has run then.
+    """
+    session_id = options.resume or new_session_id()
+    folder = Path(session_dir(str(options.workspace), session_id))
+    law = law_in_force(options)
+    catalogue = _catalogue(options)
+    tools = _tools(options, catalogue)
+    async with AsyncExitStack() as stack:
+        model, name = await stack.enter_async_context(open_model(options.model, folder))
+        log = stack.enter_context(
+            AuditLog.open(
+                folder / "audit.jsonl",
+                session_id=session_id,
+                policy_sha256=law.law.digest,
+                enforcement=ENFORCEMENT,
+            )
+        )
+        model.observe_with(log)
+        shared = _shared(options, session_id, folder, law, log, catalogue, tools, model.client, name, listen)
+        session = Session(session_id, folder, options, Team(shared), law, log, listen)
+        await _isolate(session, stack)
+        async with _recorded(session):
+            yield session
