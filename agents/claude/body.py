@@ -36,15 +36,6 @@ class BodyBuilder:
         messages = history.encode(cached=self._settings.switches.cache)
         return b'%b%b,"messages":%b}' % (orjson.dumps(fields)[:-1], self.fixed(request), messages)
 
-    def warm_up(self, request: ModelRequest) -> bytes:
-        """Give a body that only writes tools and system to the cache."""
-        fields = {**self._fields(request, request.model), "max_tokens": 0}
-        fields.pop("thinking", None)  # a budget of thinking does not fit an answer of none
-        return b'%b%b,"messages":[{"role":"user","content":"Ready?"}]}' % (
-            orjson.dumps(fields)[:-1],
-            self.fixed(request),
-        )
-
     def _fields(self, request: ModelRequest, model: str) -> dict[str, Any]:
         settings = self._settings
         fields: dict[str, Any] = {"model": model, "max_tokens": request.max_tokens}

@@ -20,8 +20,9 @@ from ..model import ModelRequest, Progress, Reply
 from .body import BodyBuilder
 from .door import open_client, takes_bytes
 from .faults import Failed, Failure, failure_of
+from .prefixes import Prefixes
 from .settings import ClientSettings, WireEvent
-from .stream import Received, receive, received
+from .stream import Reader, Received, receive, received
 from .tries import Tries
 
 PATH = "/v1/messages"
@@ -43,6 +44,7 @@ class ClaudeModel:
         self._limiter = limiter
         self._clock = clock
         self._bodies = BodyBuilder(settings)
+        self._prefixes = Prefixes(clock)
         self._client: Any = None
         self._reached = False
 
@@ -69,17 +71,6 @@ class ClaudeModel:
         except Failed as failed:
             raise tries.final(failed.failure) from failed
 
-    async def warm_up(self, request: ModelRequest) -> None:
-        """Write the shared tools and system to the prompt cache before a fan-out. Never raises for the API's sake."""
-        if not (self.settings.switches.warm_up and self.settings.switches.cache):
-            return
-        try:
-            message = await self._post(self._bodies.warm_up(request))
-        except Exception as error:  # noqa: BLE001 - a warm-up that fails costs money, never a run
-            self._observe(WireEvent("warm_up", request.ref, {"failed": str(error)[:200]}))
-            return
-        self._observe(WireEvent("warm_up", request.ref, message.get("usage") or {}))
-
     async def aclose(self) -> None:
         """Release connections."""
         if self._client is not None:
@@ -89,11 +80,15 @@ class ClaudeModel:
     async def _try_once(self, request: ModelRequest, history: History, tries: Tries) -> Reply:
         model = tries.model
         body = self._bodies.build(request, history, model, stream=self.settings.switches.streaming)
+        prefix = self._bodies.fixed(request) if self.settings.switches.share_prefix else b""
         try:
-            async with self._limiter.slot() as held:
+            async with (
+                self._prefixes.turn((model, prefix), len(prefix)) as begun,
+                self._limiter.slot() as held,
+            ):
                 started = self._clock.now()
                 tries.started(held)
-                got = await self._send(body, tries.report, history)
+                got = await self._send(body, Reader(tries.report, begun, history.call_ids))
         except DecurionError:
             raise
         except Exception as error:  # all that the SDK, its transport and a strange server can raise
@@ -110,30 +105,35 @@ class ClaudeModel:
             self._limiter.slow_down(failure.retry_after)
         return Failed(failure)
 
-    async def _send(self, body: bytes, report: Callable[[Progress], None], history: History) -> Received:
+    async def _send(self, body: bytes, reader: Reader) -> Received:
         with anyio.fail_after(self.settings.patience.request):
             if not self.settings.switches.streaming:
-                return received(await self._post(body), {}, history.call_ids)
-            stream = await self._opened().post(
+                got = received(await self._post(body), {}, reader.taken)
+                reader.begun()
+                return got
+            client = self._opened()
+            stream = await client.post(
                 PATH,
                 cast_to=Message,
                 stream=True,
                 stream_cls=AsyncStream[RawMessageStreamEvent],
-                **self._payload(body),
+                **_payload(client, body),
             )
-            return await receive(stream, report, history.call_ids)
+            return await receive(stream, reader)
 
     async def _post(self, body: bytes) -> dict[str, Any]:
-        message = await self._opened().post(PATH, cast_to=Message, **self._payload(body))
+        client = self._opened()
+        message = await client.post(PATH, cast_to=Message, **_payload(client, body))
         return message.to_dict()
-
-    def _payload(self, body: bytes) -> dict[str, Any]:
-        return {"content": body} if takes_bytes(self._client) else {"body": orjson.loads(body)}
 
     def _opened(self) -> Any:
         if self._client is None:
             self._client = open_client(self.settings)
         return self._client
+
+
+def _payload(client: Any, body: bytes) -> dict[str, Any]:
+    return {"content": body} if takes_bytes(client) else {"body": orjson.loads(body)}
 
 
 def _accepted(request: ModelRequest, got: Received, seconds: float) -> WireEvent:

@@ -103,8 +103,8 @@ class Switches:
     """Ask `/v1/messages/count_tokens` where a count is wanted before the first reply."""
     diagnostics: bool = False
     """Ask why the prompt cache missed."""
-    warm_up: bool = True
-    """Write a long shared prefix to the cache with one `max_tokens=0` request before a fan-out."""
+    share_prefix: bool = True
+    """Of agents that start together on the same tools and system, let the first write them to the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +155,10 @@ class WireEvent:
     """What happened on the wire, for the log.
 
     `kind` is `model_request` (an accepted reply: id, model, tokens, stop reason, seconds), `retry` (reason, wait, try),
-    `fallback` (from, to), `cache_miss` (reason) or `warm_up` (tokens).
+    `fallback` (from, to) or `cache_miss` (reason).
     """
 
-    kind: Literal["model_request", "retry", "fallback", "cache_miss", "warm_up"]
+    kind: Literal["model_request", "retry", "fallback", "cache_miss"]
     ref: RunRef
     data: Mapping[str, Any]
 

@@ -41,10 +41,17 @@ class Received:
     cache_miss: Any = None
 
 
-async def receive(
-    stream: AsyncStream[RawMessageStreamEvent], report: Callable[[Progress], None], taken: AbstractSet[str]
-) -> Received:
-    """Read one reply to its end. `taken` are the call ids that the history holds already.
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How one reply is read: whom to tell of progress and of its beginning, and which call ids are taken."""
+
+    report: Callable[[Progress], None]
+    begun: Callable[[], None]
+    taken: AbstractSet[str]
+
+
+async def receive(stream: AsyncStream[RawMessageStreamEvent], reader: Reader) -> Received:
+    """Read one reply to its end.
 
     Raises:
         Garbled: the reply is not whole.
@@ -52,16 +59,14 @@ async def receive(
     """
     try:
         if "json" in stream.response.headers.get("content-type", ""):
-            return received(orjson.loads(await stream.response.aread()), {}, taken)
-        return await _receive_events(stream, report, taken)
+            return received(orjson.loads(await stream.response.aread()), {}, reader.taken)
+        return await _receive_events(stream, reader)
     finally:
         with anyio.CancelScope(shield=True), anyio.move_on_after(1):
             await stream.close()
 
 
-async def _receive_events(
-    stream: AsyncStream[RawMessageStreamEvent], report: Callable[[Progress], None], taken: AbstractSet[str]
-) -> Received:
+async def _receive_events(stream: AsyncStream[RawMessageStreamEvent], reader: Reader) -> Received:
     message: Any = None
     arguments: dict[int, list[str]] = defaultdict(list)
     async for event in stream:
@@ -71,8 +76,10 @@ async def _receive_events(
         message = accumulate_event(event=event, current_snapshot=message, json_bufs={})
         if event.type == "message_stop":
             await _drain(stream)
-            return received(cast("Message", message).to_dict(), arguments, taken)
-        _tell(event, report)
+            return received(cast("Message", message).to_dict(), arguments, reader.taken)
+        if event.type == "message_start":
+            reader.begun()
+        _tell(event, reader.report)
     raise Garbled("the stream ended before the reply did")
 
 
