@@ -1,0 +1,129 @@
+"""What the folders of past sessions hold, and removing what is saved elsewhere. Any doubt means keep."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import GitError
+from .hub import Hub, hub_at
+from .isolation import MERGE_TREE
+from .journal import all_journals
+from .lock import try_lock
+from .run import git_in
+from .trees import remove
+from .worktree import Worktree
+from .worktree import load as load_tree
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """One thing that a session holds.
+
+    `safe` says that removing it loses nothing; `why` says what it is, or what would be lost.
+    """
+
+    place: str
+    safe: bool
+    why: str
+
+
+async def survey_session(state_dir: Path, session_id: str) -> tuple[Holding, ...]:
+    """Look at what a session's state folder holds for git; changes nothing."""
+    home = state_dir / "git"
+    if not home.is_dir():
+        return ()
+    handle = try_lock(home / "run.lock")
+    if handle is None:
+        return (Holding(str(home), safe=False, why="the session is running"),)
+    try:
+        return tuple([holding async for holding in _look(hub_at(home, session_id, {}))])
+    except (GitError, OSError, ValueError) as error:
+        return (Holding(str(home), safe=False, why=f"it cannot be examined: {error}"),)
+    finally:
+        os.close(handle)
+
+
+async def clean_session(state_dir: Path, session_id: str, *, dry_run: bool) -> tuple[Holding, ...]:
+    """Remove what is safe to remove: single worktrees, or, where all is safe, everything. Gives what it looked at.
+
+    Worktrees with anything uncommitted get a commit under a ref first, so the next call finds them safe; the hub goes
+    only when each of its works is merged into a branch that the user's repository has.
+    """
+    found = await survey_session(state_dir, session_id)
+    if dry_run or not found:
+        return found
+    home = state_dir / "git"
+    if all(holding.safe for holding in found):
+        shutil.rmtree(home)
+        return found
+    handle = try_lock(home / "run.lock")
+    if handle is None:
+        return found
+    try:
+        hub = hub_at(home, session_id, {})
+        for tree in _trees(hub):
+            work = await tree.seal(f"Left in the worktree of {tree.agent_id}")
+            await remove(tree, work)
+    except (GitError, OSError, ValueError):
+        pass  # kept, as `found` says
+    finally:
+        os.close(handle)
+    return await survey_session(state_dir, session_id)
+
+
+async def _look(hub: Hub) -> AsyncIterator[Holding]:
+    for tree in _trees(hub):
+        yield await _tree_holding(hub, tree)
+    for kept in sorted((hub.home / "kept").glob("*")):
+        yield Holding(
+            str(kept), safe=False, why="files that no commit holds: ignored ones, or nested repositories"
+        )
+    for journal in all_journals(hub.home):
+        if journal.state != "undone":
+            yield Holding(str(journal.folder), safe=False, why="`decurion undo` needs it")
+    for name, commit in (await hub.refs()).items():
+        kind = name.split("/")
+        if kind[0] != "agent" or kind[2] not in {"head", "stray", "old"}:
+            continue
+        yield await _ref_holding(hub, name, commit)
+
+
+async def _tree_holding(hub: Hub, tree: Worktree) -> Holding:
+    if not tree.root.is_dir():
+        return Holding(str(tree.root), safe=True, why="the folder is gone")
+    now, nested = await tree.tree()
+    if nested or await tree.ignored():
+        return Holding(str(tree.root), safe=False, why="holds ignored files or nested repositories")
+    known = {await hub.tree(commit) for commit in (tree.base, *(await hub.refs("agent", tree.name)).values())}
+    if now in known:
+        return Holding(str(tree.root), safe=True, why="all files are in a commit")
+    return Holding(str(tree.root), safe=False, why="holds uncommitted files")
+
+
+async def _ref_holding(hub: Hub, name: str, commit: str) -> Holding:
+    place = hub.ref(name)
+    for branch, handed in (await hub.refs("handed")).items():
+        if await hub.git.succeeds("merge-base", "--is-ancestor", commit, handed) and await _has(hub, handed):
+            return Holding(place, safe=True, why=f"is in the branch {branch} of your repository")
+    return Holding(place, safe=False, why="is in no branch of your repository")
+
+
+async def _has(hub: Hub, commit: str) -> bool:
+    """Whether some branch of the user's repository contains a commit still."""
+    told = hub.home / "repository"
+    if not told.is_file():
+        return False
+    git = git_in(Path(os.fsdecode(told.read_bytes())))
+    found = await git.run("for-each-ref", "--count=1", "--contains", commit, "refs/heads/", ok=(0, 129))
+    return found.code == 0 and bool(found.stdout)
+
+
+def _trees(hub: Hub) -> Iterator[Worktree]:
+    for record in sorted((hub.home / "trees").glob("*.json")):
+        tree = load_tree(hub, record.stem)
+        if tree is not None and tree.agent_id != MERGE_TREE:
+            yield tree

@@ -1,0 +1,85 @@
+"""Bring the result into the user's repository as branches; their checkout, index and other refs stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .errors import GitError
+from .hub import ZERO, Hub, ref_part
+from .preflight import Place
+from .work import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What a person finds in their repository.
+
+    `branch` is empty where nothing was merged; `left` names the branches of works that were not; `notices` say what
+    could not be handed over and how to fetch it.
+    """
+
+    branch: str
+    commit: str
+    left: Mapping[str, str]
+    notices: tuple[str, ...] = ()
+
+
+async def hand_back(place: Place, hub: Hub, head: str, left: Mapping[str, Work]) -> Handed:
+    """Write one branch for the merged state and one for each work that was left; may be repeated."""
+    notices: list[str] = []
+    session = ref_part(hub.session_id)
+    branch = ""
+    if head != await hub.read("base"):
+        branch = await _deliver(place, hub, head, f"decurion/{session}", notices)
+    beside: dict[str, str] = {}
+    for agent_id, work in left.items():
+        name = await _deliver(place, hub, work.commit, f"decurion/{session}-{ref_part(agent_id)}", notices)
+        if name:
+            beside[agent_id] = name
+    return Handed(branch, head, beside, tuple(notices))
+
+
+async def _deliver(place: Place, hub: Hub, commit: str, wanted: str, notices: list[str]) -> str:
+    """Give the branch that now points at a commit, or `""` with a notice where the repository cannot take it."""
+    try:
+        await _send(place, hub, [commit])
+        branch, old = await _free_branch(place, hub, wanted, commit)
+        await place.git.run("update-ref", f"refs/heads/{branch}", commit, old)
+    except GitError as error:
+        await hub.write(commit, "result", ref_part(wanted))
+        notices.append(
+            f"{error}\nThe result is safe: git fetch {hub.path} {hub.ref('result', ref_part(wanted))}"
+        )
+        return ""
+    if branch != wanted:
+        notices.append(f"the branch {wanted} is taken, so the result is {branch}.")
+    await hub.write(commit, "handed", ref_part(branch))
+    return branch
+
+
+async def _send(place: Place, hub: Hub, commits: Sequence[str]) -> None:
+    """Copy what the user's repository lacks.
+
+    No fetch: that would write FETCH_HEAD, may collect garbage, and stumbles over shallow boundaries.
+    """
+    known = [place.head] if place.head else []
+    wanted = "\n".join([*commits, *(f"^{oid}" for oid in known)]) + "\n"
+    pack = await hub.git.run("pack-objects", "--revs", "--stdout", "-q", stdin=wanted.encode())
+    await place.git.run("index-pack", "--stdin", stdin=pack.stdout)
+
+
+async def _free_branch(place: Place, hub: Hub, wanted: str, commit: str) -> tuple[str, str]:
+    """A branch name that is free, or ours from before and only moved forward; with what it points at now."""
+    heads = await place.git.line("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/")
+    taken = dict(line.rsplit(" ", 1) for line in heads.splitlines())
+    ours = await hub.refs("handed")
+    stem = wanted if "refs/heads/decurion" not in taken else wanted.replace("/", "-", 1)
+    number, name = 1, stem
+    while f"refs/heads/{name}" in taken:
+        there = taken[f"refs/heads/{name}"]
+        if there == commit or ours.get(ref_part(name)) == there:
+            return name, there
+        number += 1
+        name = f"{stem}-{number}"
+    return name, ZERO

@@ -1,0 +1,191 @@
+"""The private bare repository of a session: hard-linked from the user's, so theirs is never written and ours survives.
+
+Made once per session, in a folder of the state directory. Refs below `refs/agents/<session>/` are the record of the
+run: `base`, `merged`, `agent/<id>/head`, `agent/<id>/turn/<n>`, `agent/<id>/old/<n>`, `backup/<n>`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from uuid import uuid4
+
+from .errors import GitError
+from .lock import FileLock
+from .preflight import Place
+from .run import Git, git_in
+
+COPIED = re.compile(
+    r"core\.(autocrlf|eol|filemode|ignorecase|symlinks|precomposeunicode|longpaths|repositoryformatversion)"
+    r"|filter\.lfs\..*|extensions\..*|remote\..*\.(url|promisor|partialclonefilter)"
+)
+"""Settings of the user's repository that shape file content, or let a partial clone find its old objects."""
+
+CACHES = ("__pycache__/", "*.pyc", ".pytest_cache/", ".ruff_cache/", ".mypy_cache/", ".DS_Store")
+"""What tools leave behind; without this, two subagents that ran the tests would conflict in files nobody wrote."""
+
+ANONYMOUS = {"NAME": "decurion", "EMAIL": "decurion@localhost"}
+ZERO = "0" * 40
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """One session's private repository at `path`; its worktrees and records lie beside it in `home`."""
+
+    home: Path
+    session_id: str
+    lock: FileLock
+    identity: tuple[tuple[str, str], ...]
+
+    @property
+    def path(self) -> Path:
+        """The bare repository itself."""
+        return self.home / "hub.git"
+
+    @property
+    def git(self) -> Git:
+        """A runner in the hub; commits carry the user's name, or ours where they have none."""
+        return git_in(self.path, **dict(self.identity), GIT_DIR=str(self.path))
+
+    def ref(self, *parts: str) -> str:
+        """The full name of a ref of this session."""
+        return "/".join(("refs/agents", ref_part(self.session_id), *parts))
+
+    async def read(self, *parts: str) -> str | None:
+        """The commit a ref of this session points at, or None."""
+        found = await self.git.run(
+            "rev-parse", "--verify", "--quiet", f"{self.ref(*parts)}^{{commit}}", ok=(0, 1)
+        )
+        return found.line or None
+
+    async def refs(self, *parts: str) -> dict[str, str]:
+        """All refs of this session below a prefix: name without the prefix, commit."""
+        prefix = self.ref(*parts) + "/"
+        told = await self.git.run("for-each-ref", "--format=%(refname) %(objectname)", prefix)
+        pairs = (line.rsplit(" ", 1) for line in told.line.splitlines())
+        return {name.removeprefix(prefix): commit for name, commit in pairs}
+
+    async def write(self, commit: str, *parts: str, old: str | None = None) -> None:
+        """Point a ref of this session at a commit; with `old`, only if it points there still (`""`: only if new)."""
+        expected = () if old is None else (old or ZERO,)
+        await self.git.run("update-ref", "--create-reflog", self.ref(*parts), commit, *expected)
+
+    async def tree(self, commit: str) -> str:
+        """The tree of a commit."""
+        return await self.git.line("rev-parse", f"{commit}^{{tree}}")
+
+    def restore_config(self) -> bool:
+        """Put the hub's settings back if a subagent changed them: our own commands must not run its programs.
+
+        Returns whether they had been changed.
+        """
+        kept, now = self.home / "hub.config", self.path / "config"
+        if not kept.exists() or (now.is_file() and now.read_bytes() == kept.read_bytes()):
+            return False
+        scratch = self.home / f"hub.config.{uuid4().hex}"
+        shutil.copyfile(kept, scratch)
+        scratch.replace(now)
+        return True
+
+
+def hub_at(home: Path, session_id: str, config: dict[str, str]) -> Hub:
+    """Name the hub of a session; makes nothing. `config` is the user's, for who writes commits."""
+    identity = {
+        f"GIT_{role}_{what}": config.get(f"user.{what.lower()}") or ANONYMOUS[what]
+        for role in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+        if not os.environ.get(f"GIT_{role}_{what}")
+    }
+    return Hub(home, session_id, FileLock(home / "hub.lock"), tuple(identity.items()))
+
+
+async def make(hub: Hub, place: Place) -> None:
+    """Make the hub if it is not there; a crash in between leaves nothing that counts as one."""
+    if hub.path.exists():
+        return
+    hub.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    scratch = hub.home / f"hub.{uuid4().hex}.tmp"
+    try:
+        await _clone(place, scratch)
+        if place.head is not None:
+            await git_in(scratch, GIT_DIR=str(scratch)).run("update-ref", hub.ref("start"), "HEAD")
+        config = await _configure(scratch, place)
+        (hub.home / "hub.config").write_bytes(config)
+        (hub.home / "repository").write_bytes(os.fsencode(place.top))
+        scratch.rename(hub.path)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+async def _clone(place: Place, target: Path) -> None:
+    # Without `--local` git falls back to copying where hard links are impossible (another disk). A source that
+    # borrows objects would pass the borrowing on, and one with links inside is refused: both are copied whole.
+    borrowed = (place.objects / "info" / "alternates").exists() or place.objects.is_symlink()
+    how = ("--no-local",) if borrowed else ()
+    wanted = ("--bare", "--no-tags", "--single-branch", "--template=", "--quiet")
+    await git_in(target.parent).run("clone", *wanted, *how, "--", str(place.top), str(target))
+
+
+async def _configure(hub: Path, place: Place) -> bytes:
+    """Write the hub's whole configuration at once; git would need one process per setting."""
+    git = git_in(hub, GIT_DIR=str(hub))
+    made = {"core.bare": "true", "core.repositoryformatversion": "0"}
+    copied = {name: value for name, value in place.config.items() if COPIED.fullmatch(name)}
+    if "extensions.partialclone" not in copied:
+        copied = {name: value for name, value in copied.items() if not name.startswith("remote.")}
+    dropped = {"extensions.worktreeconfig"}
+    ours = {
+        "core.hookspath": "/dev/null",
+        "core.logallrefupdates": "always",
+        "gc.auto": "0",
+        "maintenance.auto": "false",
+        "rerere.enabled": "true",
+        "rerere.autoupdate": "true",
+        "merge.conflictstyle": "zdiff3",
+    }
+    if any(name.startswith("filter.lfs.") for name in place.config):
+        ours["lfs.storage"] = str(place.common_dir / "lfs")
+    settings = {name: value for name, value in {**made, **copied, **ours}.items() if name not in dropped}
+    text = "".join(_setting(name, value) for name, value in settings.items())
+    _exclude(hub, place)
+    file = hub / "config"
+    write_bytes(file, os.fsencode(text))
+    told = await git.run("config", "--file", str(file), "--list")
+    if not told.stdout:
+        raise GitError("git config --list", 1, "the hub's configuration could not be read back")
+    return file.read_bytes()
+
+
+def _exclude(hub: Path, place: Place) -> None:
+    """Ignore what the user's repository ignores privately, and what tools leave behind."""
+    theirs = place.common_dir / "info" / "exclude"
+    lines = theirs.read_bytes() if theirs.is_file() else b""
+    (hub / "info").mkdir(exist_ok=True)
+    (hub / "info" / "exclude").write_bytes(lines + b"\n" + "\n".join(CACHES).encode() + b"\n")
+
+
+def write_bytes(file: Path, content: bytes) -> None:
+    """Replace a file's content."""
+    scratch = file.with_name(f"{file.name}.{uuid4().hex}")
+    scratch.write_bytes(content)
+    scratch.replace(file)
+
+
+def _setting(name: str, value: str) -> str:
+    section, _, key = name.rpartition(".")
+    head, _, sub = section.partition(".")
+    quoted_sub = ' "' + sub.replace("\\", "\\\\").replace('"', '\\"') + '"' if sub else ""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'[{head}{quoted_sub}]\n\t{key} = "{escaped}"\n'
+
+
+def ref_part(text: str) -> str:
+    """A name as one part of a ref and as a folder: itself where it is plain, else a plain form with a digest."""
+    if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}", text):
+        return text
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-")[:40] or "agent"
+    return f"{plain}-{sha256(os.fsencode(text)).hexdigest()[:8]}"

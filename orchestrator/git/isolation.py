@@ -1,0 +1,190 @@
+"""One session's isolation, as the rest of the program sees it: prepare, open, finish, integrate, hand back, apply."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from . import apply as applying
+from . import trees
+from .errors import GitError, NotIsolatable
+from .handback import Handed, hand_back
+from .hub import Hub, hub_at, make
+from .integrate import Integrated, Integration
+from .journal import recover
+from .lock import try_lock
+from .populate import Populate, populate
+from .preflight import LEAST_FREE, Place, survey
+from .snapshot import take
+from .work import Work
+from .workbench import Gate, Resolve, Workbench
+from .worktree import Worktree, load
+
+MERGE_TREE = "_merge"
+"""The agent id under which the worktree for checks and resolutions goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a session isolates: `setup` is run in each worktree; `least_free` bytes must be free at the state folder."""
+
+    setup: str | None = None
+    setup_seconds: float = 600.0
+    gate_seconds: float = 600.0
+    gate_mode: Literal["each", "bisect"] = "bisect"
+    least_free: int = LEAST_FREE
+
+
+@dataclass(slots=True)
+class Isolation:
+    """One session's hub, worktrees and merged state. Make it with `prepare`, end it with `aclose`."""
+
+    place: Place
+    hub: Hub
+    base: str
+    head: str
+    notices: tuple[str, ...]
+    options: Options
+    _running: int
+    _works: dict[str, Work] = field(default_factory=dict[str, Work])
+    _left: dict[str, Work] = field(default_factory=dict[str, Work])
+
+    @classmethod
+    async def prepare(
+        cls, workspace: Path, state_dir: Path, session_id: str, options: Options | None = None
+    ) -> Isolation:
+        """Make a session's hub and snapshot, or take up those of an interrupted session of this id.
+
+        Raises:
+            NotIsolatable: this place cannot be isolated as it is, or another process runs this session.
+            GitError: git failed. In both cases nothing of the user's repository was changed.
+        """
+        chosen = options or Options()
+        home = state_dir / "git"
+        place = await survey(workspace, state_dir, chosen.least_free)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        running = try_lock(home / "run.lock")
+        if running is None:
+            raise NotIsolatable(f"session {session_id} is in use by another process.")
+        try:
+            hub = hub_at(home, session_id, place.config)
+            told = [*place.notices, *recover(home)]
+            _clear_stale_locks(hub)
+            await make(hub, place)
+            base = await hub.read("base")
+            if base is None:
+                shot = await take(place, hub, parent=place.head, message="The working tree at the start")
+                await hub.write(shot.commit, "merged")
+                await hub.write(shot.commit, "base", old="")
+                told, base = [*told, *shot.notices], shot.commit
+            head = await hub.read("merged") or base
+        except BaseException:
+            os.close(running)
+            raise
+        return cls(place, hub, base, head, tuple(told), chosen, running)
+
+    @property
+    def protected(self) -> tuple[Path, ...]:
+        """Folders that no isolated subagent may write: the user's checkout and repository, and the hub."""
+        folders = (self.place.top, self.place.git_dir, self.place.common_dir, self.hub.path)
+        return tuple(dict.fromkeys(folders))
+
+    async def open(self, agent_id: str) -> Worktree:
+        """Make a worktree at the merged state, ready for work.
+
+        Raises:
+            GitError: nothing half-made is left. The work must not be done in the user's checkout instead.
+        """
+        tree = await trees.add(self.hub, agent_id, self.head, self.place.prefix)
+        try:
+            tree.path.mkdir(parents=True, exist_ok=True)
+            how = Populate(self.options.setup, self.options.setup_seconds)
+            return await populate(tree, self.place, how)
+        except (GitError, OSError):
+            await trees.remove(tree, await tree.seal("An unfinished set-up"))
+            raise
+
+    async def reopen(self, agent_id: str) -> Worktree:
+        """Take up an interrupted agent's worktree at its newest checkpoint; a fresh one where it never had any."""
+        return await trees.restore(self.hub, agent_id) or await self.open(agent_id)
+
+    def existing(self, agent_id: str) -> Worktree | None:
+        """The worktree of an agent as an earlier process left it, untouched."""
+        return load(self.hub, agent_id)
+
+    async def finish(
+        self, tree: Worktree, message: str, paths: Sequence[str] = (), depends_on: Sequence[str] = ()
+    ) -> Work:
+        """Commit what a worktree holds and remove it if nothing can be lost by that. See `Worktree.seal`."""
+        sealed = replace(await tree.seal(message), paths=tuple(paths), depends_on=tuple(depends_on))
+        work = trees.with_removal(sealed, await trees.remove(tree, sealed))
+        self._works[work.agent_id] = work
+        return work
+
+    async def integrate(
+        self, works: Sequence[Work], verify: str | None = None, resolve: Resolve | None = None
+    ) -> Integrated:
+        """Merge works into the merged state; may be called again with more, or with the same after a crash."""
+        gate = Gate(verify, self.options.gate_seconds, self.options.gate_mode)
+
+        async def bench() -> Workbench:
+            return Workbench(self.hub, await self._merge_tree(), gate)
+
+        done = await Integration(self.hub, self.head, gate, bench).run(works, resolve)
+        self.head = done.head
+        self._left.update({left.work.agent_id: left.work for left in done.left})
+        for work in done.merged:
+            self._left.pop(work.agent_id, None)
+        return done
+
+    async def _merge_tree(self) -> Worktree:
+        found = load(self.hub, MERGE_TREE)
+        if found is not None and found.root.is_dir():
+            return found
+        return await self.open(MERGE_TREE)
+
+    async def hand_back(self) -> Handed:
+        """Put the merged state, and each work that was left, into the user's repository as branches."""
+        return await hand_back(self.place, self.hub, self.head, self._left)
+
+    async def apply(self) -> applying.Applied:
+        """Write the merged state into the user's checkout. See `apply.apply`."""
+        return await applying.apply(self.place, self.hub, self.base, self.head)
+
+    async def aclose(self) -> None:
+        """Remove the worktree for checks and let go of the session."""
+        try:
+            tree = load(self.hub, MERGE_TREE)
+            if tree is not None and tree.root.is_dir():
+                bench = Workbench(self.hub, tree, Gate())
+                await bench.place(self.head)
+                work = Work(MERGE_TREE, self.head, self.head, "", "", (), "")
+                await trees.remove(tree, work)
+        finally:
+            os.close(self._running)
+
+
+async def undo(state_dir: Path) -> applying.Undone:
+    """Take back the newest `apply` of the session whose state lies in `state_dir`. See `apply.undo`."""
+    return await applying.undo(state_dir / "git")
+
+
+def undoable(state_dir: Path) -> tuple[str, ...]:
+    """The files that `undo` would take back, or none."""
+    journal = applying.newest(state_dir / "git")
+    return tuple(item.path for item in journal.items) if journal else ()
+
+
+def _clear_stale_locks(hub: Hub) -> None:
+    """Remove lock files that killed git processes left in the hub; called while no other process runs the session."""
+    if not hub.path.is_dir():
+        return
+    for lock in (
+        *hub.path.glob("*.lock"),
+        *hub.path.glob("refs/**/*.lock"),
+        *hub.path.glob("worktrees/*/*.lock"),
+    ):
+        lock.unlink(missing_ok=True)

@@ -1,0 +1,124 @@
+"""The user's working tree as a commit in the hub: staged, unstaged and untracked, without ignored files.
+
+Nothing of the user's repository is written: the index is a copy, the objects go to the hub.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from .hub import Hub
+from .preflight import Place, read_index
+from .run import Git, shown
+
+LARGE = 100 * 1024 * 1024
+"""Bytes from which an untracked file is left out and named; it would be written once per snapshot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A working tree at one moment. `commit` is HEAD itself where nothing differs from it."""
+
+    commit: str
+    tree: str
+    notices: tuple[str, ...]
+
+
+async def take(place: Place, hub: Hub, *, parent: str | None, message: str) -> Snapshot:
+    """Take a snapshot; the caller points a ref at it before anything else runs in the hub.
+
+    Raises:
+        GitError: git failed; the user's repository is as it was, the hub may hold objects that nothing names.
+    """
+    index = hub.home / f"snapshot.{uuid4().hex}.index"
+    git = place.git.with_env(**dict(hub.identity), **_borrowing(place, hub), GIT_INDEX_FILE=str(index))
+    try:
+        _copy_index(place.index, index)
+        notices = await _stage(git, place)
+        tree = await git.line("write-tree")
+        commit = await _commit(git, tree, parent, message)
+        await _complete(git, hub, commit)
+    finally:
+        for leftover in (index, index.with_name(index.name + ".lock")):
+            leftover.unlink(missing_ok=True)
+    return Snapshot(commit, tree, tuple(notices))
+
+
+def _borrowing(place: Place, hub: Hub) -> dict[str, str]:
+    """Variables that make git write objects to the hub and read them from both."""
+    path = str(place.objects)
+    if path.startswith('"') or ":" in path or "\n" in path:
+        path = '"' + path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    return {"GIT_OBJECT_DIRECTORY": str(hub.path / "objects"), "GIT_ALTERNATE_OBJECT_DIRECTORIES": path}
+
+
+def _copy_index(source: Path, target: Path) -> None:
+    # With its time: entries younger than their index are compared by content, and a younger copy would skip that.
+    with suppress(FileNotFoundError):
+        shutil.copy2(source, target)
+
+
+async def _stage(git: Git, place: Place) -> list[str]:
+    untracked = await git.names("ls-files", "--others", "--exclude-standard", "-z")
+    nested = [path for path in untracked if path.endswith("/")]
+    large = [path for path in untracked if not path.endswith("/") and _size(place.top / path) > LARGE]
+    await add_all(git, (*nested, *large))
+    notices = [f"{shown(path)} is a repository of its own and is left out." for path in nested]
+    notices += [f"{shown(path)} is untracked and over {LARGE >> 20} MB: left out." for path in large]
+    return notices
+
+
+async def add_all(git: Git, without: Sequence[str] = ()) -> str:
+    """Bring the index of `git` up to its working tree, except for some paths; gives what git said on the side."""
+    if not without:
+        return (await git.run("add", "--all", "--sparse")).stderr
+    chosen = [":/", *(f":(exclude,top,literal){path.rstrip('/')}" for path in without)]
+    listed = b"\0".join(os.fsencode(path) for path in chosen)
+    how = ("--pathspec-from-file=-", "--pathspec-file-nul")
+    return (await git.run("add", "--all", "--sparse", *how, stdin=listed)).stderr
+
+
+async def _commit(git: Git, tree: str, parent: str | None, message: str) -> str:
+    if parent is not None and await git.line("rev-parse", f"{parent}^{{tree}}") == tree:
+        return parent
+    parents = () if parent is None else ("-p", parent)
+    return (await git.run("commit-tree", tree, *parents, stdin=message.encode())).line
+
+
+async def _complete(git: Git, hub: Hub, commit: str) -> None:
+    """Bring every object of a commit into the hub, also those only the user's repository holds.
+
+    What a person staged after the hub was made exists only there: `add` does not write it again.
+    """
+    known = set((await hub.git.run("for-each-ref", "--format=%(objectname)")).line.split())
+    if commit in known:
+        return
+    wanted = "\n".join([commit, *(f"^{oid}" for oid in known)]) + "\n"
+    await git.run(
+        "pack-objects", "--revs", "-q", str(hub.path / "objects" / "pack" / "pack"), stdin=wanted.encode()
+    )
+    await hub.git.run("rev-list", "--objects", "--quiet", commit, "--not", "--all")
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
+
+
+async def nested_repositories(git: Git) -> list[str]:
+    """Folders of a working tree that are repositories of their own and not submodules."""
+    others = await git.names("ls-files", "--others", "--exclude-standard", "-z")
+    return [path for path in others if path.endswith("/")]
+
+
+async def gitlinks(git: Git) -> set[str]:
+    """The submodules an index names."""
+    return {entry.path for entry in await read_index(git) if entry.mode == "160000"}

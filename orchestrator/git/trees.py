@@ -1,0 +1,206 @@
+"""Make and remove worktrees. Making is serial under the hub's lock; removing needs proof that nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from decurion.hooks import DecurionError
+
+from .errors import GitError
+from .hub import Hub, ref_part
+from .run import shown
+from .work import Work
+from .worktree import Record, Worktree, admin_folder, load, record_file, tree_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What became of a worktree: removed, or kept at `kept` because of `reason`; `saved` was moved aside."""
+
+    removed: bool
+    kept: str = ""
+    reason: str = ""
+    saved: tuple[str, ...] = ()
+
+
+async def add(hub: Hub, agent_id: str, start: str, prefix: str) -> Worktree:
+    """Make a worktree at a commit.
+
+    Raises:
+        GitError: nothing half-made is left, and the work must not be done anywhere else instead.
+    """
+    root = tree_folder(hub, agent_id)
+    async with hub.lock.held():
+        hub.restore_config()
+        set_aside(hub, agent_id)
+        root.parent.mkdir(mode=0o700, exist_ok=True)
+        try:
+            # Twice `--force`: a registered worktree whose folder is gone, locked or not, is taken over.
+            how = ("--detach", "--lock", "--force", "--force", "--quiet")
+            await hub.git.run("worktree", "add", *how, str(root), start)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await _unmake(hub, root)
+            raise
+        tree = Worktree(hub, Record(agent_id, start, admin_folder(root), prefix))
+        tree.save()
+    return tree
+
+
+async def _unmake(hub: Hub, root: Path) -> None:
+    """Take away what a failed `worktree add` left; nobody has worked there."""
+    shutil.rmtree(root, ignore_errors=True)
+    with suppress(GitError):
+        await hub.git.run("worktree", "unlock", str(root), ok=(0, 128))
+        await hub.git.run("worktree", "prune")
+
+
+def set_aside(hub: Hub, agent_id: str) -> Path | None:
+    """Move a folder that lies where a worktree is to be made out of the way. It may hold work: nothing is deleted."""
+    root = tree_folder(hub, agent_id)
+    for leftover in (record_file(hub, agent_id), root.with_name(f"{root.name}.index")):
+        leftover.unlink(missing_ok=True)
+    if not os.path.lexists(root):
+        return None
+    target = free_name(hub.home / "kept" / f"{root.name}-found")
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    root.rename(target)
+    return target
+
+
+def free_name(path: Path) -> Path:
+    """A name that is not taken: the given one, or with a number behind."""
+    number = 1
+    candidate = path
+    while os.path.lexists(candidate):
+        number += 1
+        candidate = path.with_name(f"{path.name}-{number}")
+    return candidate
+
+
+async def restore(hub: Hub, agent_id: str) -> Worktree | None:
+    """Bring an interrupted worktree back to its newest checkpoint, or None where there never was one.
+
+    What lay there meanwhile is kept under a ref, with the ignored files beside.
+    """
+    found = load(hub, agent_id)
+    if found is None:
+        return None
+    turns = await hub.refs("agent", found.name, "turn")
+    newest = turns[max(turns)] if turns else found.base
+    notices = await _keep_interrupted(hub, found)
+    record = found.record
+    tree = await add(hub, agent_id, newest, record.prefix)
+    stood = (await hub.git.line("rev-list", "--parents", "-1", newest)).split()[2:] or [record.base]
+    await (
+        hub.git.at(tree.root)
+        .with_env(GIT_DIR=tree.record.admin)
+        .run("update-ref", "--no-deref", "HEAD", stood[0])
+    )
+    turn = int(max(turns)) if turns else 0
+    again = Record(agent_id, record.base, tree.record.admin, record.prefix, record.ignored, record.env, turn)
+    restored = Worktree(hub, again, (*found.notices, *notices))
+    restored.save()
+    return restored
+
+
+async def _keep_interrupted(hub: Hub, found: Worktree) -> list[str]:
+    if not found.root.is_dir():
+        return []
+    work = await found.seal(f"Interrupted work of {found.agent_id}")
+    number = len(await hub.refs("agent", found.name, "old")) + 1
+    if not work.empty:
+        await hub.write(work.commit, "agent", found.name, "old", f"{number:04}")
+    removal = await remove(found, work)
+    kept = [f"the interrupted state is kept as {hub.ref('agent', found.name, 'old', f'{number:04}')}."]
+    return [*work.notices, *_told(removal), *(() if work.empty else kept)]
+
+
+async def remove(tree: Worktree, work: Work) -> Removal:
+    """Remove a worktree if all that is in it is in `work`, or was moved aside. Any doubt means keep."""
+    try:
+        saved = await _prove(tree, work)
+        async with tree.hub.lock.held():
+            await _take_away(tree, work.commit)
+    except (DecurionError, OSError) as error:
+        return Removal(removed=False, kept=str(tree.root), reason=str(error))
+    record_file(tree.hub, tree.agent_id).unlink(missing_ok=True)
+    tree.index.unlink(missing_ok=True)
+    if work.empty:
+        await forget(tree.hub, tree.agent_id)
+    return Removal(removed=True, saved=tuple(saved))
+
+
+async def _prove(tree: Worktree, work: Work) -> list[str]:
+    """Hold the files against the commit, and move aside what no commit can hold."""
+    now, nested = await tree.tree()
+    if now != await tree.hub.tree(work.commit):
+        raise GitError("git worktree remove", 1, "the files differ from what was committed")
+    await _refuse_changed_submodules(tree)
+    return move_aside(tree, [*nested, *await tree.ignored()])
+
+
+async def _refuse_changed_submodules(tree: Worktree) -> None:
+    from .submodules import changed_submodules
+
+    if changed := await changed_submodules(tree):
+        raise GitError("git worktree remove", 1, f"submodules were changed: {', '.join(map(shown, changed))}")
+
+
+def move_aside(tree: Worktree, paths: Sequence[str]) -> list[str]:
+    """Move paths of a worktree to the session's folder of kept files; gives their new places."""
+    home = tree.hub.home / "kept" / tree.name
+    moved: list[str] = []
+    for path in paths:
+        target = free_name(home / path.rstrip("/"))
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (tree.root / path).rename(target)
+        moved.append(str(target))
+    return moved
+
+
+async def _take_away(tree: Worktree, commit: str) -> None:
+    """Let git itself prove once more that nothing is lost: without `--force` it refuses changed and new files."""
+    git = tree.hub.git
+    inside = git.at(tree.root).with_env(GIT_DIR=tree.record.admin, GIT_WORK_TREE=str(tree.root))
+    await inside.run("update-ref", "--no-deref", "HEAD", commit)
+    shutil.copyfile(tree.index, Path(tree.record.admin) / "index")
+    await git.run("worktree", "unlock", str(tree.root), ok=(0, 128))
+    modules = (tree.root / ".gitmodules").exists()
+    force = (
+        ("--force",) if modules else ()
+    )  # git never removes trees with submodules; `_prove` looked into them
+    await git.run("worktree", "remove", *force, str(tree.root))
+
+
+async def forget(hub: Hub, agent_id: str) -> None:
+    """Drop the refs of an agent that changed nothing in the end, except what it committed on the way."""
+    found = await hub.refs("agent", ref_part(agent_id))
+    strays = any(name.startswith(("stray/", "old/")) for name in found)
+    gone = [name for name in found if name.startswith(("turn/", "head")) and not strays]
+    commands = "".join(f"delete {hub.ref('agent', ref_part(agent_id), name)}\n" for name in gone)
+    if commands:
+        await hub.git.run("update-ref", "--stdin", stdin=commands.encode())
+
+
+def _told(removal: Removal) -> list[str]:
+    if not removal.removed:
+        return [f"the worktree is kept at {removal.kept}: {removal.reason}"]
+    return [
+        f"kept aside, being ignored or a repository of its own: {shown(place)}" for place in removal.saved
+    ]
+
+
+def with_removal(work: Work, removal: Removal) -> Work:
+    """Say in a work what became of its worktree."""
+    from dataclasses import replace
+
+    where = work.where if removal.removed else f"{removal.kept} (kept), {work.where}"
+    return replace(work, where=where, notices=(*work.notices, *_told(removal)))

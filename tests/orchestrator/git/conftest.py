@@ -1,0 +1,19 @@
+"""A repository and a place for state, both outside of each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.orchestrator.git.repository import Repository, make_repository
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return make_repository(tmp_path / "user" / "project")
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "s1"

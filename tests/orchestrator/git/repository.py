@@ -1,0 +1,96 @@
+"""A real repository for tests, with everything a person may have lying about in it, and a way to see every byte of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+FILES = {
+    "README.md": "# sample\n",
+    "src/pkg/__init__.py": "",
+    "src/pkg/core.py": "".join(f"line {n}\n" for n in range(1, 31)),
+    "src/pkg/util.py": "def helper():\n    return 1\n",
+    "tests/test_core.py": "def test():\n    pass\n",
+    ".gitignore": "*.log\n.env\nbuild/\n",
+}
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A working tree at `path`."""
+
+    path: Path
+
+    def git(self, *args: str, check: bool = True) -> str:
+        done = subprocess.run(["git", *args], cwd=self.path, capture_output=True, check=False)
+        if check and done.returncode:
+            raise AssertionError(f"git {args}: {done.stderr.decode()}")
+        return os.fsdecode(done.stdout).rstrip("\n")
+
+    def write(self, name: str, text: str | bytes) -> Path:
+        file = self.path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        return file
+
+    def read(self, name: str) -> str:
+        return (self.path / name).read_text(encoding="utf-8")
+
+    def commit(self, message: str = "change") -> str:
+        self.git("add", "-A")
+        self.git("commit", "-q", "--no-verify", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def status(self) -> str:
+        env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+        done = subprocess.run(
+            ["git", "status", "--porcelain=v2", "-z"], cwd=self.path, capture_output=True, check=True, env=env
+        )
+        return os.fsdecode(done.stdout)
+
+    def image(self) -> dict[str, str]:
+        """Every file of the working tree and of the repository, by digest; links by their target."""
+        found: dict[str, str] = {}
+        for folder, folders, files in os.walk(os.fsencode(self.path)):
+            for name in (*files, *(f for f in folders if os.path.islink(os.path.join(folder, f)))):
+                full = Path(os.fsdecode(os.path.join(folder, name)))
+                content = os.fsencode(full.readlink()) if full.is_symlink() else full.read_bytes()
+                found[str(full.relative_to(self.path))] = sha256(content).hexdigest()
+        return found
+
+    def work_image(self) -> dict[str, str]:
+        """Only the files of the working tree."""
+        return {name: digest for name, digest in self.image().items() if not name.startswith(".git/")}
+
+
+def make_repository(path: Path, files: dict[str, str] | None = None) -> Repository:
+    """A repository with one commit."""
+    path.mkdir(parents=True)
+    repository = Repository(path)
+    repository.git("init", "-q", "-b", "main")
+    for name, text in (FILES if files is None else files).items():
+        repository.write(name, text)
+    if files is None or files:
+        repository.commit("first")
+    return repository
+
+
+def make_dirty(repository: Repository) -> None:
+    """Leave every kind of unfinished business: staged, staged and changed again, unstaged, untracked, removed from the
+    index, deleted, renamed, binary, a link, ignored files, odd names.
+    """
+    repository.write("README.md", "# sample\nstaged\n")
+    repository.git("add", "README.md")
+    repository.write("README.md", "# sample\nstaged\nand more\n")
+    repository.write("src/pkg/util.py", "def helper():\n    return 2\n")
+    repository.write("new.txt", "untracked\n")
+    repository.write("staged-new.bin", bytes(range(256)))
+    repository.git("add", "staged-new.bin")
+    repository.git("rm", "-q", "--cached", "tests/test_core.py")
+    (repository.path / "link").symlink_to("README.md")
+    repository.write("debug.log", "ignored\n")
+    repository.write(".env", "TOKEN=1\n")
+    repository.write(os.fsdecode(b"odd\xff\nname"), "odd\n")
