@@ -144,3 +144,19 @@ def _named(said: dict[str, Any], key: str, names: dict[str, Verdict]) -> Verdict
 
 def _clip(text: str) -> str:
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT} characters cut]"
+
+
+def render(event_name: str, decision: Decision) -> str:
+    """Give what `decurion hook` prints for a decision: nothing where it has no objection.
+
+    A yes is never said: it would spare the person the product's own question.
+    """
+    if not decision.blocks:
+        return ""
+    word = "ask" if decision.verdict is Verdict.ASK else "deny"
+    specific = {
+        "hookEventName": event_name,
+        "permissionDecision": word,
+        "permissionDecisionReason": _clip(decision.reason),
+    }
+    return json.dumps({"hookSpecificOutput": specific})
