@@ -69,7 +69,9 @@ def generate(folder: str) -> tuple[str, str]:
         _create(path, secret, exist_ok=False)
         _create(public_path, raw.hex().encode() + b"\n", exist_ok=True)
     except FileExistsError:
-        raise AuditError(f"{path} exists already; old checkpoints need it, so it is never overwritten") from None
+        raise AuditError(
+            f"{path} exists already; old checkpoints need it, so it is never overwritten"
+        ) from None
     except OSError as error:
         raise AuditError(f"cannot write the signing key {path}: {error.strerror or error}") from error
     return public_path, key_id(raw)

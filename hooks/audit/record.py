@@ -1,7 +1,9 @@
-"""One record of the log: its fields, its canonical text, its hash, its line.
+"""One record of the log: its fields, its text, its hash, its line.
 
-The line is the canonical JSON of the record with `,"hash":"…"}` in place of the closing brace, so that anyone can
-check it by bytes alone, without a JSON library: cut the last 77 bytes, put `}` back, take SHA-256.
+A record's canonical form is compact JSON in UTF-8 with the fields in the order of `FIELDS`, further ones sorted between
+`duration_ms` and `policy_sha256`. The line is that text with `,"hash":"…"}` in place of the closing brace, so anyone
+can check it by bytes alone, in any language, without agreeing on how to print a number: cut the last 75 bytes, put
+`}` back, take SHA-256.
 """
 
 from __future__ import annotations
@@ -9,10 +11,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from json.encoder import encode_basestring as quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
     from typing import Any
 
 VERSION = 1
@@ -49,6 +52,10 @@ FIELDS = (
 )
 """What stands in every record, null where it does not apply. A record may have more (docs/audit.md names them)."""
 
+WHO_FIELDS = FIELDS[3:10]
+SPOKEN_FIELDS = FIELDS[10:17]
+RESULT_FIELDS = FIELDS[20:24]
+
 EVENTS = (
     "session_start",
     "session_end",
@@ -78,37 +85,64 @@ HASH_MARK = b',"hash":"'
 TAIL_BYTES = len(HASH_MARK) + 64 + len(b'"}')
 """How many bytes of a line follow the hashed part: `,"hash":"` + 64 hex digits + `"}`."""
 
-_encoder = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+RECORD_START = b'{"v":'
+
+
+def _make_encode() -> Callable[[Any], str]:
+    """Build the C encoder once: `JSONEncoder.encode` builds it anew for every call, which costs more than encoding."""
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+    run = make(None, _refuse, quote, None, ":", ",", False, False, False)  # noqa: FBT003 - positional in C
+    return lambda value: "".join(run(value, 0))
+
+
+def _refuse(value: object) -> object:
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+encode = _make_encode()
+"""Compact JSON of plain data. Raises ValueError, TypeError or RecursionError where it is not; see `plain.plain`."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def canonical(value: object) -> bytes:
-    r"""Encode plain data as canonical JSON: keys sorted, no spaces, UTF-8, nothing escaped that need not be.
-
-    A lone surrogate, which UTF-8 cannot hold, is written out as the six characters of its escape (`\udc80`).
-
-    Raises:
-        ValueError, TypeError, RecursionError: the value is not plain JSON data; see `redact.plain`.
-    """
-    text = _encoder.encode(value)
+def utf8(text: str) -> bytes:
+    r"""Encode JSON text; a lone surrogate, which UTF-8 cannot hold, is spelt out as six characters (`\udc80`)."""
     try:
         return text.encode()
     except UnicodeEncodeError:
         return _SURROGATE.sub(lambda found: f"\\\\u{ord(found[0]):04x}", text).encode()
 
 
-def seal(record: Mapping[str, Any]) -> tuple[bytes, str]:
-    """Give the line of a record that has all fields but `hash`, newline included, and its hash."""
-    body = canonical(record)
-    digest = hashlib.sha256(body).hexdigest()
-    return b'%s%s%s"}\n' % (body[:-1], HASH_MARK, digest.encode()), digest
+def fragment(value: Any) -> str:
+    """Give the JSON of one field."""
+    if value is None:
+        return "null"
+    return quote(value) if type(value) is str else encode(value)
+
+
+def is_object(value: Any) -> bool:
+    """Say whether parsed JSON is an object; a plain bool, so that type checkers leave the value `Any`."""
+    return isinstance(value, dict)
+
+
+def members(values: dict[str, Any], names: tuple[str, ...]) -> str:
+    """Give `"name":value,…` for some fields of a record, without braces."""
+    return ",".join([f'"{name}":{fragment(values.get(name))}' for name in names])
+
+
+def seal(body: str) -> tuple[bytes, str]:
+    """Give the line, newline included, and the hash of a record's JSON text without `hash` and closing brace."""
+    data = utf8(body)
+    digest = hashlib.sha256(data + b"}").hexdigest()
+    return b'%s,"hash":"%s"}\n' % (data, digest.encode()), digest
 
 
 def unseal(line: bytes) -> tuple[str, str] | None:
     """Give the hash a line claims and the hash its bytes really have; None where the line has no such form."""
-    if line[-TAIL_BYTES : -TAIL_BYTES + len(HASH_MARK)] != HASH_MARK or line[-2:] != b'"}':
+    if line[-TAIL_BYTES : len(HASH_MARK) - TAIL_BYTES] != HASH_MARK or line[-2:] != b'"}':
         return None
-    claimed = line[-66:-2].decode("ascii", "replace")
     real = hashlib.sha256(line[:-TAIL_BYTES])
     real.update(b"}")
-    return claimed, real.hexdigest()
+    return line[-66:-2].decode("ascii", "replace"), real.hexdigest()

@@ -1,19 +1,163 @@
-"""Taking secrets out of what is about to be written, each replaced by a mark of its kind."""
+"""Taking secrets out of what is about to be written, each replaced by a mark of its kind: `[redacted:aws-key]`.
+
+Four nets, the cheap ones first: the environment's own secret values; private keys; shapes of well-known tokens
+(`shapes`); values assigned to telling names (`assigned`). Where a text still holds an unexplained random-looking
+word, the detectors of the detect-secrets library have a look too; it takes 0.3 s to load, so it is loaded only then.
+A hook program and a long run therefore take out the same things.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+from itertools import pairwise
+
+from . import assigned, shapes
+from .record import is_object, quote
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from typing import Any
+
+_RUN = b"a" * 16
+_LONG_RUN = b"a" * 40
+_TOKEN_CLASS = bytes(
+    97 if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "_-") else 32 for code in range(256)
+)
+_BASE64_CLASS = bytes(
+    97 if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "+/") else 32 for code in range(256)
+)
+_WORD = re.compile(r"[^\s\"'`<>(){}\[\],;\\]{16,}")
+_PEM = re.compile(
+    r"-----BEGIN[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"
+    r"|PuTTY-User-Key-File-\d.*?(?:Private-MAC: *[0-9a-f]+|\Z)",
+    re.DOTALL,
+)
+_SECRET_NAME = re.compile(
+    r"KEY|TOKEN|SECRET|PASS|PWD|CRED|AUTH|DSN|CONNECTION_STRING|COOKIE|_PAT$", re.IGNORECASE
+)
+_PUBLIC_NAME = re.compile(
+    r"(?:_SOCK|_FILE|_PATH|_DIR|_ID|_NAME|_URL|_HOST|_TYPE|_AGENT|_COMMAND|ASKPASS)$|PUBLIC", re.IGNORECASE
+)
+_MIN_ENV_VALUE = 6
 
 
 class Redactor:
-    """Finds and replaces secrets in plain data."""
+    """Finds and replaces secrets in plain data. Safe to share between threads.
 
-    def plain(self, value: Any) -> Any:
-        """Make plain JSON data of any value; give the same object where it is plain already."""
-        return value
+    Args:
+        environ: whose secret values are taken out wherever they occur; this process's by default.
+        library: whether unexplained random-looking words are shown to the detect-secrets detectors.
+    """
+
+    def __init__(self, environ: Mapping[str, str] | None = None, *, library: bool = True) -> None:
+        self._own = tuple(_own_secrets(os.environ if environ is None else environ))
+        self._own_needles = tuple(form for value, _ in self._own for form in {value, quote(value)[1:-1]})
+        self._library = library
 
     def clean(self, value: Any) -> Any:
-        """Give the value with every secret replaced; the same object where there was none."""
-        return value
+        """Give plain data with every secret replaced, names of fields included."""
+        if isinstance(value, str):
+            return self.clean_text(value)
+        if is_object(value):
+            return {self.clean_text(name): self._clean_field(name, item) for name, item in value.items()}
+        return [self.clean(item) for item in value] if type(value) is list else value
+
+    def clean_text(self, text: str) -> str:
+        """Give a text with every secret replaced; the same object where there was none."""
+        if len(text) < _MIN_ENV_VALUE or not self.suspects(text):
+            return text
+        for value, name in self._own:
+            text = text.replace(value, mark(f"env:{name}"))
+        lowered = text.lower()
+        if "private" in lowered or "putty" in lowered:
+            text = _PEM.sub(mark("private-key"), text)
+        text = _replace_shapes(text)
+        text = assigned.replace(text, lowered, mark)
+        return self._ask_library(text) if self._library else text
+
+    def suspects(self, text: str) -> bool:
+        """Say whether text, or the JSON of some data, may hold a secret; quick, and wrong only on the safe side."""
+        data = text.encode("utf-8", "surrogatepass")
+        if data.translate(_TOKEN_CLASS).find(_RUN) >= 0 or data.translate(_BASE64_CLASS).find(_LONG_RUN) >= 0:
+            return True
+        for needle in self._own_needles:
+            if needle in text:
+                return True
+        return assigned.may_hold(text.lower())
+
+    def _clean_field(self, name: str, value: Any) -> Any:
+        if not isinstance(value, str):
+            return self.clean(value)
+        if assigned.is_secret_field(name, value):
+            return mark(assigned.kind_of_name(name))
+        return self.clean_text(value)
+
+    def _ask_library(self, text: str) -> str:
+        if not any(_looks_random(word) for word in _WORD.findall(text)):
+            return text
+        from .library import replace
+
+        return replace(text, mark)
+
+
+def mark(kind: str) -> str:
+    """Give what stands in place of a secret."""
+    return f"[redacted:{kind}]"
+
+
+def _replace_shapes(text: str) -> str:
+    """Look at each long word once, with only those shapes whose needles it holds."""
+
+    def look(found: re.Match[str]) -> str:
+        word = found[0]
+        for kind, pattern in shapes.candidates(word):
+            word = pattern.sub(mark(kind), word)
+        return word
+
+    return _WORD.sub(look, text)
+
+
+def _looks_random(word: str) -> bool:
+    """Say whether a word mixes capitals, small letters and digits as no name or path does, and is no digest."""
+    if (
+        len(word) < 20
+        or word.startswith(("sha256-", "sha384-", "sha512-", "[redacted:"))
+        or "redacted:" in word
+    ):
+        return False
+    longest = max(re.split(r"[^A-Za-z0-9_-]", word), key=len)
+    changes = sum(a.isdigit() != b.isdigit() for a, b in pairwise(longest))
+    return len(longest) >= 20 and changes >= 5 and longest.lower() != longest and longest.upper() != longest
+
+
+def _own_secrets(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Give the secret values of an environment, longest first, with their names; also as they look in URLs and Base64."""
+    found: dict[str, str] = {}
+    for name, value in environ.items():
+        if not _SECRET_NAME.search(name) or _PUBLIC_NAME.search(name) or not _is_telling(value):
+            continue
+        for form in _forms(value):
+            found.setdefault(form, name)
+    yield from sorted(found.items(), key=lambda pair: -len(pair[0]))
+
+
+def _is_telling(value: str) -> bool:
+    stripped = value.strip()
+    return (
+        len(stripped) >= _MIN_ENV_VALUE and not stripped.startswith("/") and not stripped.isalpha()
+    ) or len(stripped) >= 12
+
+
+def _forms(value: str) -> Iterator[str]:
+    import binascii
+
+    stripped = value.strip()
+    yield stripped
+    if len(stripped) >= 12:
+        encoded = binascii.b2a_base64(stripped.encode("utf-8", "surrogatepass"), newline=False).decode()
+        yield encoded.rstrip("=")[:-1]
+    escaped = "".join(char if char.isalnum() or char in "-_.~" else f"%{ord(char):02X}" for char in stripped)
+    if escaped != stripped and stripped.isascii():
+        yield escaped

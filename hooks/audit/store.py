@@ -17,21 +17,24 @@ import time
 
 from ..errors import AuditError
 from .places import make_private
-from .record import GENESIS
+from .record import GENESIS, VERSION, is_object, seal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    Encode = Callable[[dict[str, Any], int, str], tuple[bytes, str]]
-    """(record, seq, prev) -> (line, hash): number a record and seal it."""
+    Body = str | Callable[[int, str], str]
+    """A record's members between `ts` and `prev`, or what makes them of `seq` and `prev`."""
 
 HEAD_BYTES = 192
 """The head is padded to this, so that it is overwritten in place and needs no new block on a full disk."""
 
 LOCK_SECONDS = 15.0
 """How long to wait for another writer. Appending takes microseconds; who holds the lock longer is stopped or hangs."""
+
+_LOOK_SECONDS = 0.05
+"""How often a writer looks whether somebody moved its log away."""
 
 _LOG_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _HEAD_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -51,12 +54,13 @@ def part_path(path: str, number: int) -> str:
 
 def read_head(data: bytes) -> dict[str, Any] | None:
     """Parse the bytes of a head file; None where they are not one."""
+    head: Any
     try:
         head = json.loads(data)
     except ValueError:
         return None
     wanted = {"seq": int, "hash": str, "size": int, "part": int}
-    if not isinstance(head, dict) or not all(isinstance(head.get(k), kind) for k, kind in wanted.items()):
+    if not is_object(head) or not all(isinstance(head.get(k), kind) for k, kind in wanted.items()):
         return None
     return head
 
@@ -68,13 +72,14 @@ class Store:
         AuditError: anywhere, when the log cannot be opened, locked, read or written.
     """
 
-    def __init__(self, path: str, encode: Encode, blank: Callable[..., dict[str, Any]], max_bytes: int) -> None:
+    def __init__(self, path: str, own: Callable[..., str], max_bytes: int) -> None:
         self.path = os.path.abspath(path)
         self.seq, self.hash, self.size, self.part = 0, GENESIS, 0, 0
-        self._encode, self._blank, self._max_bytes = encode, blank, max_bytes
+        self._own, self._max_bytes = own, max_bytes
+        self._clock = Clock()
         self._mutex = _thread.allocate_lock()
         self._log_fd, self._head_fd = -1, -1
-        self._inode = 0
+        self._inode, self._seen = 0, 0.0
         self._head = b""
         try:
             make_private(os.path.dirname(self.path))
@@ -83,11 +88,11 @@ class Store:
         except OSError as error:
             self.close()
             raise _cannot("open", self.path, error) from error
-        self._locked(lambda: None)
+        self._locked(())
 
-    def append(self, *records: dict[str, Any]) -> None:
+    def append(self, *bodies: Body) -> None:
         """Number, seal and write records, one after the other with nothing between; return when they are written."""
-        self._locked(lambda: [self._write(record) for record in records])
+        self._locked(bodies)
 
     def sync(self) -> None:
         """Ask the kernel to put everything on the disk itself; what a file system cannot do is not an error."""
@@ -103,14 +108,15 @@ class Store:
 
     # ---- the lock ----
 
-    def _locked(self, work: Callable[[], object]) -> None:
+    def _locked(self, bodies: tuple[Body, ...]) -> None:
         if not self._mutex.acquire(timeout=LOCK_SECONDS):
             raise AuditError(f"{self.path}: another thread holds the log")
         try:
             self._lock()
             try:
                 self._refresh()
-                work()
+                for body in bodies:
+                    self._write(body)
             finally:
                 fcntl.flock(self._head_fd, fcntl.LOCK_UN)
         except OSError as error:
@@ -136,16 +142,28 @@ class Store:
     # ---- what others did since ----
 
     def _refresh(self) -> None:
-        try:
-            now = os.stat(self.path, follow_symlinks=False)
-        except FileNotFoundError:
-            now = None
         head = os.pread(self._head_fd, HEAD_BYTES, 0)
-        if now and now.st_ino == self._inode and now.st_size == self.size and head == self._head:
+        if head == self._head and os.lseek(self._log_fd, 0, os.SEEK_END) == self.size and self._is_there():
             return
-        if now is None or now.st_ino != self._inode:
+        try:
+            inode = os.stat(self.path, follow_symlinks=False).st_ino
+        except FileNotFoundError:
+            inode = 0
+        if inode != self._inode:
             self._open_log()
         self._catch_up(head)
+
+    def _is_there(self) -> bool:
+        """Say whether the log still stands under its name; looked up now and then, for it takes its time."""
+        now = time.monotonic()
+        if now - self._seen < _LOOK_SECONDS:
+            return True
+        try:
+            there = os.stat(self.path, follow_symlinks=False).st_ino == self._inode
+        except FileNotFoundError:
+            there = False
+        self._seen = now if there else 0.0
+        return there
 
     def _open_log(self) -> None:
         if self._log_fd >= 0:
@@ -165,7 +183,7 @@ class Store:
         findings = self._mend_tail(head)
         self._write_head()
         for finding in findings:
-            self._write(self._blank("repair", **finding))
+            self._write(self._own("repair", **finding))
 
     def _mend_tail(self, head: dict[str, Any] | None) -> list[dict[str, Any]]:
         from .tail import read_tail
@@ -179,12 +197,16 @@ class Store:
         if tail.unfinished:
             self.size += os.write(self._log_fd, b"\n")
         if tail.garbage:
-            findings.append({"reason": f"unreadable bytes stand before byte {self.size}", "damage": "garbage"})
+            findings.append(
+                {"reason": f"unreadable bytes stand before byte {self.size}", "damage": "garbage"}
+            )
         known = head["seq"] if head else 0
         found = tail.last["seq"] if tail.last else 0
         if known > found:
             why = f"the log ended at record {found}, its head names record {known}: the records between are missing"
-            findings.append({"reason": why, "damage": "missing", "missing_from": found + 1, "missing_to": known})
+            findings.append(
+                {"reason": why, "damage": "missing", "missing_from": found + 1, "missing_to": known}
+            )
         elif tail.last:
             self.seq, self.hash = found, tail.last["hash"]
         return findings
@@ -206,26 +228,40 @@ class Store:
 
     # ---- writing ----
 
-    def _write(self, record: dict[str, Any]) -> None:
-        line, digest = self._encode(record, self.seq + 1, self.hash)
+    def _write(self, body: Body) -> None:
+        line, digest = self._seal(body)
         if self.size and self.size + len(line) > self._max_bytes:
             self._rotate()
-            line, digest = self._encode(record, self.seq + 1, self.hash)
+            line, digest = self._seal(body)
         self._put(line, digest)
 
+    def _seal(self, body: Body) -> tuple[bytes, str]:
+        seq = self.seq + 1
+        text = body if isinstance(body, str) else body(seq, self.hash)
+        return seal(f'{{"v":{VERSION},"seq":{seq},"ts":"{self._clock.now()}",{text},"prev":"{self.hash}"')
+
     def _put(self, line: bytes, digest: str) -> None:
-        try:
-            _write_all(self._log_fd, line)
-        except OSError:
-            os.ftruncate(self._log_fd, self.size)
-            raise
+        if os.write(self._log_fd, line) != len(line):
+            self._put_again(line)
         self.seq, self.hash, self.size = self.seq + 1, digest, self.size + len(line)
         self._write_head()
 
+    def _put_again(self, line: bytes) -> None:
+        """After a short write, usually a full disk: start over once, and leave nothing half-written."""
+        os.ftruncate(self._log_fd, self.size)
+        written = 0
+        try:
+            written = os.write(self._log_fd, line)
+        finally:
+            if written != len(line):
+                os.ftruncate(self._log_fd, self.size)
+        if written != len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
     def _write_head(self) -> None:
         text = f'{{"v":1,"seq":{self.seq},"hash":"{self.hash}","size":{self.size},"part":{self.part}}}'
-        self._head = text.encode().ljust(HEAD_BYTES - 1) + b"\n"
-        os.pwrite(self._head_fd, self._head, 0)
+        self._head = head = f"{text:<{HEAD_BYTES - 1}}\n".encode()
+        os.pwrite(self._head_fd, head, 0)
 
     def _rotate(self) -> None:
         """Move the full part aside and begin the next one with a record that names it."""
@@ -237,18 +273,24 @@ class Store:
         self.part, self.size = number, 0
         self._open_log()
         self._write_head()
-        reason = f"continues {os.path.basename(moved)}"
-        record = self._blank("rotate", reason=reason, previous_file=os.path.basename(moved), previous_hash=self.hash)
-        self._put(*self._encode(record, self.seq + 1, self.hash))
+        name = os.path.basename(moved)
+        own = self._own("rotate", reason=f"continues {name}", previous_file=name, previous_hash=self.hash)
+        self._put(*self._seal(own))
 
 
-def _write_all(fd: int, data: bytes) -> None:
-    written = os.write(fd, data)
-    while written < len(data):
-        more = os.write(fd, data[written:])
-        if not more:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        written += more
+class Clock:
+    """UTC in microseconds as text, never going back within one writer."""
+
+    def __init__(self) -> None:
+        self._second, self._prefix, self._last = -1, "", 0
+
+    def now(self) -> str:
+        """Give the time as `2026-11-30T17:48:37.521383Z`."""
+        self._last = max(self._last, time.time_ns() // 1000)
+        second, micros = divmod(self._last, 1_000_000)
+        if second != self._second:
+            self._second, self._prefix = second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+        return f"{self._prefix}.{micros:06d}Z"
 
 
 def _cannot(verb: str, path: str, error: OSError) -> AuditError:
@@ -263,4 +305,3 @@ def _cannot(verb: str, path: str, error: OSError) -> AuditError:
     }
     remedy = remedies.get(error.errno or 0, "nothing runs that cannot be recorded")
     return AuditError(f"cannot {verb} the audit log {path}: {error.strerror or error}; {remedy}")
-

@@ -6,7 +6,7 @@ import json
 import os
 
 from ..frozen import frozen
-from .record import unseal
+from .record import RECORD_START, is_object, unseal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 _CHUNK = 64 * 1024
 _FAR_ENOUGH = 64 * 1024 * 1024
 """A log without one whole record in its last 64 MiB is none."""
-
-_RECORD_START = b'{"agent_id":'
-"""How every record starts, so that a stranger's file is never taken for the first half of a record."""
 
 
 @frozen
@@ -51,7 +48,7 @@ def read_tail(fd: int, size: int) -> Tail:
         nuls_from = start + cut + len(whole) if len(whole) < len(rest) else None
         return Tail(last=unfinished, unfinished=True, torn_from=nuls_from)
     if len(rest) == size:
-        return Tail(torn_from=0, foreign=not _RECORD_START.startswith(whole[: len(_RECORD_START)]))
+        return Tail(torn_from=0, foreign=not RECORD_START.startswith(whole[: len(RECORD_START)]))
     return _search(fd, size - len(rest), start + cut if rest else None)
 
 
@@ -75,11 +72,12 @@ def parse(line: bytes) -> dict[str, Any] | None:
     hashes = unseal(line)
     if hashes is None or hashes[0] != hashes[1]:
         return None
+    record: Any
     try:
         record = json.loads(line)
     except ValueError:
         return None
-    return record if isinstance(record, dict) and isinstance(record.get("seq"), int) else None
+    return record if is_object(record) and isinstance(record.get("seq"), int) else None
 
 
 def _last_lines(fd: int, size: int, count: int) -> tuple[bytes, int]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import time
 
 from ..errors import AuditError
+from .draft import Drafter, Happening
 from .keys import mac_key, signing_key_path
-from .processors import digest_output, protect_input, run
-from .record import FIELDS, VERSION, seal
+from .processors import digest_output, run
+from .record import FIELDS, RESULT_FIELDS, SPOKEN_FIELDS
 from .redact import Redactor
 from .store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, Self
 
     from ..calls import RunRef
     from .processors import Processor
@@ -26,33 +26,57 @@ MAX_BYTES = 64 * 1024 * 1024
 CHECKPOINT_EVERY = 1000
 """Records between two signed checkpoints, where there is a signing key."""
 
+_RESERVED = frozenset(FIELDS)
 SESSION_END = "session_end"
+
+
+class Options:
+    """How a log is written.
+
+    Args:
+        policy_sha256: digest of the rules in force, frozen at session start.
+        enforcement: the level of enforcement that was probed.
+        max_bytes: a part is rotated before it grows past this.
+        checkpoint_every: records between two signed checkpoints.
+        signing_key: path of an Ed25519 private key; None for the installation's own, where there is one.
+        mac_key: key of `input_mac`; None for the installation's own.
+        redactor: what takes secrets out; None for the environment's own secrets and all known shapes.
+        processors: functions that every event dict passes before secrets are taken out.
+    """
+
+    def __init__(  # noqa: PLR0913 - named options, each with a default
+        self,
+        *,
+        policy_sha256: str = "",
+        enforcement: str = "",
+        max_bytes: int = MAX_BYTES,
+        checkpoint_every: int = CHECKPOINT_EVERY,
+        signing_key: str | None = None,
+        mac_key: bytes | None = None,
+        redactor: Redactor | None = None,
+        processors: Sequence[Processor] = (),
+    ) -> None:
+        self.law = {"policy_sha256": policy_sha256, "enforcement": enforcement}
+        self.max_bytes, self.checkpoint_every = max_bytes, checkpoint_every
+        self.signing_key, self.mac_key = signing_key, mac_key
+        self.redactor, self.processors = redactor, tuple(processors)
 
 
 class AuditLog:
     """One log, shared by all agents of a session, and by other processes that open the same path.
 
-    Make it with `open`. All methods are synchronous and may be called from any thread. A record is on disk when
-    `write` returns (written to the kernel; a crash of the program cannot lose it).
+    Make it with `open`. All methods are synchronous and may be called from any thread. A record is with the kernel
+    when `write` returns, so that no crash of this program can lose it.
     """
 
-    def __init__(self, path: str | os.PathLike[str], options: Options) -> None:
-        self.path = os.path.abspath(path)
-        self._options = options
-        self._constant = {
-            "v": VERSION,
-            "session_id": options.session_id,
-            "policy_sha256": options.policy_sha256,
-            "enforcement": options.enforcement,
-        }
-        self._clock = _Clock()
-        self._processors = (
-            digest_output,
-            *options.processors,
-            protect_input(options.mac_key or mac_key(), options.redactor or Redactor()),
-        )
+    def __init__(self, path: str | os.PathLike[str], session_id: str, options: Options) -> None:
+        self.path, self.session_id = os.path.abspath(path), session_id
+        self._processors = options.processors
+        key = options.mac_key or mac_key()
+        self._drafter = Drafter(session_id, options.law, key, options.redactor or Redactor())
         self._signer = _Signer(options.signing_key)
-        self._store = Store(self.path, self._seal, self._blank, options.max_bytes)
+        self._checkpoint_every = options.checkpoint_every
+        self._store = Store(self.path, self._own, options.max_bytes)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, session_id: str, **options: Any) -> AuditLog:
@@ -60,13 +84,13 @@ class AuditLog:
 
         Args:
             path: the file, usually `<session folder>/audit.jsonl`; folders are made, owner-only.
-            session_id: stands in every record.
+            session_id: stands in every record whose `ref` names none.
             **options: see `Options`.
 
         Raises:
             AuditError: the log cannot be written, or the file is no log.
         """
-        return cls(path, Options(session_id, **options))
+        return cls(path, session_id, Options(**options))
 
     def write(  # noqa: PLR0913 - one record: its fields by name
         self,
@@ -87,124 +111,87 @@ class AuditLog:
     ) -> None:
         """Append one record.
 
-        `output` is hashed and counted, never stored. Secrets in `input`, `reason` and `extra` are taken out.
+        `output` is hashed and counted, never stored. Secrets in what a model or person wrote are taken out.
 
         Raises:
             AuditError: it could not be written; whatever it announces must not happen then.
         """
-        record = self._blank(event)
-        if ref is not None:
-            record.update(
-                session_id=ref.session_id,
-                agent_id=ref.agent_id,
-                agent_type=ref.agent_type,
-                parent_id=ref.parent_id,
-                parent_call_id=ref.parent_call_id,
-                depth=ref.depth,
-                turn=ref.turn,
-            )
-        clash = extra.keys() & _RESERVED
-        if clash:
-            raise AuditError(f"a record's own fields cannot be set from outside: {', '.join(sorted(clash))}")
-        record.update(
-            extra,
-            tool_name=tool_name,
-            tool_use_id=tool_use_id,
-            decision=decision,
-            rule=rule,
-            by=by,
-            reason=reason,
-            input=input,
-            output=output,
-            exit_status=exit_status,
-            duration_ms=duration_ms,
-        )
-        record = run(self._processors, event, record)
-        if event == SESSION_END and self._signer.ready:
-            self._store.append(record, self._blank("checkpoint", final=True))
+        spoken = {
+            "event": event,
+            "tool_name": tool_name,
+            "tool_use_id": tool_use_id,
+            "decision": decision,
+            "rule": rule,
+            "by": by,
+            "reason": reason,
+        }
+        result = None
+        if output is not None or exit_status is not None or duration_ms is not None:
+            result = _result(output, exit_status, duration_ms)
+        if extra and not _RESERVED.isdisjoint(extra):
+            clash = ", ".join(sorted(_RESERVED & extra.keys()))
+            raise AuditError(f"a record's own fields cannot be set from outside: {clash}")
+        if self._processors:
+            what = self._process(ref, {**spoken, "input": input, **(result or {}), **extra})
         else:
-            self._store.append(record)
-            if self._signer.ready and self._store.seq % self._options.checkpoint_every == 0:
-                self._store.append(self._blank("checkpoint"))
+            what = Happening(spoken, input, result, extra)
+        body = self._drafter.draft(ref, what)
         if event == SESSION_END:
-            self._store.sync()
+            self._seal_session(body)
+            return
+        self._store.append(body)
+        if self._signer.ready and self._store.seq % self._checkpoint_every == 0:
+            self._store.append(self._checkpoint)
 
     def close(self) -> None:
         """Let go of the files; writing afterwards raises."""
         self._store.close()
 
-    def __enter__(self) -> AuditLog:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
 
-    # ---- called under the lock ----
+    def _seal_session(self, body: str) -> None:
+        if self._signer.ready:
+            self._store.append(body, self._final_checkpoint)
+        else:
+            self._store.append(body)
+        self._store.sync()
 
-    def _blank(self, event: str, **extra: Any) -> dict[str, Any]:
-        return {**_EMPTY, **self._constant, "event": event, **extra}
+    def _process(self, ref: RunRef | None, event_dict: dict[str, Any]) -> Happening:
+        """Run the caller's processors; they see who acts, but cannot change it."""
+        who = (
+            {"session_id": ref.session_id, "agent_id": ref.agent_id, "agent_type": ref.agent_type}
+            if ref
+            else {}
+        )
+        made = run(self._processors, event_dict["event"], {**who, **event_dict})
+        return Happening(
+            {name: made.get(name) for name in SPOKEN_FIELDS},
+            made.get("input"),
+            {name: made.get(name) for name in RESULT_FIELDS},
+            {name: value for name, value in made.items() if name not in _RESERVED},
+        )
 
-    def _seal(self, record: dict[str, Any], seq: int, prev: str) -> tuple[bytes, str]:
-        record["seq"], record["prev"], record["ts"] = seq, prev, self._clock.now()
-        if record["event"] == "checkpoint":
-            record.update(self._signer.sign(record["session_id"], seq, prev))
-        try:
-            return seal(record)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise AuditError(f"a record cannot be written as JSON: {error}") from error
+    # ---- records of the log's own, made under its lock ----
 
+    def _own(self, event: str, **extra: Any) -> str:
+        spoken = {**dict.fromkeys(SPOKEN_FIELDS), "event": event, "reason": extra.pop("reason", None)}
+        return self._drafter.draft(None, Happening(spoken, None, None, extra))
 
-_EMPTY = dict.fromkeys(field for field in FIELDS if field != "hash")
-_EMPTY.update(depth=0, turn=0)
-_RESERVED = frozenset(FIELDS)
+    def _checkpoint(self, seq: int, prev: str) -> str:
+        return self._own("checkpoint", **self._signer.sign(self.session_id, seq, prev))
 
-
-class Options:
-    """How a log is written.
-
-    Args:
-        session_id: stands in every record whose `ref` names none.
-        policy_sha256: digest of the rules in force, frozen at session start.
-        enforcement: the level of enforcement that was probed.
-        max_bytes: a part is rotated before it grows past this.
-        checkpoint_every: records between two signed checkpoints.
-        signing_key: path of an Ed25519 private key; None for the installation's own, where there is one.
-        mac_key: key of `input_mac`; None for the installation's own.
-        redactor: what takes secrets out; None for the environment's own secrets and all known shapes.
-        processors: further processors, run before secrets are taken out.
-    """
-
-    def __init__(  # noqa: PLR0913 - named options with defaults
-        self,
-        session_id: str,
-        *,
-        policy_sha256: str = "",
-        enforcement: str = "",
-        max_bytes: int = MAX_BYTES,
-        checkpoint_every: int = CHECKPOINT_EVERY,
-        signing_key: str | None = None,
-        mac_key: bytes | None = None,
-        redactor: Redactor | None = None,
-        processors: Sequence[Processor] = (),
-    ) -> None:
-        self.session_id, self.policy_sha256, self.enforcement = session_id, policy_sha256, enforcement
-        self.max_bytes, self.checkpoint_every = max_bytes, checkpoint_every
-        self.signing_key, self.mac_key = signing_key, mac_key
-        self.redactor, self.processors = redactor, tuple(processors)
+    def _final_checkpoint(self, seq: int, prev: str) -> str:
+        return self._own("checkpoint", final=True, **self._signer.sign(self.session_id, seq, prev))
 
 
-class _Clock:
-    """UTC in microseconds as text, never going back within one writer."""
-
-    def __init__(self) -> None:
-        self._second, self._prefix, self._last = -1, "", 0
-
-    def now(self) -> str:
-        self._last = max(self._last, time.time_ns() // 1000)
-        second, micros = divmod(self._last, 1_000_000)
-        if second != self._second:
-            self._second, self._prefix = second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-        return f"{self._prefix}.{micros:06d}Z"
+def _result(output: bytes | str | None, exit_status: int | None, duration_ms: float | None) -> dict[str, Any]:
+    made = digest_output(None, "", {"output_sha256": None, "output_bytes": None, "output": output})
+    made["exit_status"], made["duration_ms"] = exit_status, duration_ms
+    return made
 
 
 class _Signer:
