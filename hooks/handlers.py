@@ -14,6 +14,7 @@ from .conditions import check_condition
 from .errors import ConfigError
 from .events import EVENT_NAMES, GATED
 from .matchers import compiled
+from .own import is_own
 
 __all__ = ("read_hooks",)
 
@@ -97,6 +98,9 @@ def _read_group(
         raise ConfigError(f"{place}: {error.message}", source) from None
     for at, handler in _groups(group.get("hooks"), f"{place}.hooks", source):
         problem = _unsupported(handler)
+        if is_own(handler.get("command")):
+            # Installed for other products; here its law and log are in force already, and would be asked twice.
+            continue
         if not problem:
             hooks.append(_handler(handler, event, matcher, (at, source)))
         elif event in GATED and handler.get("onFailure") != "allow":

@@ -19,7 +19,15 @@ from typing import Any, Literal, cast
 from .errors import ConfigError, UsageError
 from .files import config_dir, project_files, read_json
 
-__all__ = ("Trust", "is_trusted", "project_digest", "revoke", "trust_project", "trusted_projects")
+__all__ = (
+    "Trust",
+    "is_trusted",
+    "project_digest",
+    "project_parts",
+    "revoke",
+    "trust_project",
+    "trusted_projects",
+)
 
 Trust = Literal["nothing", "trusted", "unknown", "changed"]
 """`nothing`: the project configures nothing that needs trust. `changed`: it did not look like this when trusted."""
@@ -46,6 +54,12 @@ def project_digest(project: Path) -> str:
         for part in (name.encode("utf-8", "surrogateescape"), hashlib.sha256(content).digest()):
             whole.update(len(part).to_bytes(8, "big") + part)
     return whole.hexdigest()
+
+
+def project_parts(project: Path) -> tuple[str, ...]:
+    """Give the names of the files, relative to the project, whose executable parts are in the digest."""
+    found = _executable(Path(os.path.realpath(project)))
+    return tuple(sorted({name.removeprefix("file:") for name, _content in found}))
 
 
 def _executable(project: Path) -> Iterator[tuple[str, bytes]]:

@@ -1,0 +1,84 @@
+"""`decurion trust`: let the hooks that a project configures run, see which are trusted, take trust back."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from decurion.hooks import UsageError
+from decurion.hooks.settings import Settings, load_settings
+from decurion.hooks.trust import project_parts, revoke, trust_project, trusted_projects
+
+
+@click.command()
+@click.argument("folder", metavar="[PATH]", default=".", type=click.Path())
+@click.option(
+    "--show", is_flag=True, help="Only show what the project configures, and whether it is trusted."
+)
+@click.option("--list", "list_all", is_flag=True, help="List the trusted projects.")
+@click.option("--revoke", "take_back", is_flag=True, help="Take trust back.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask on a terminal.")
+def command(folder: str, *, show: bool, list_all: bool, take_back: bool, yes: bool) -> int:
+    """Let the hooks and permissions configured by the project at PATH (default: here) be in force.
+
+    A later change to them, or to the scripts they name, has to be trusted again.
+    """
+    if list_all:
+        return _list()
+    project = Path(folder).resolve()
+    if take_back:
+        return _revoke(project)
+    if not project.is_dir():
+        raise UsageError(f"{folder} is not a folder.")
+    settings = load_settings(project, trust_project=False)
+    parts = project_parts(project)
+    if not parts:
+        click.echo(f"{project} configures nothing that needs trust.")
+        return 0
+    _show(settings, parts)
+    if show:
+        click.echo(
+            {"trusted": "Trusted.", "changed": "Changed since it was trusted."}.get(
+                settings.trust, "Not trusted."
+            )
+        )
+        return 0
+    if not yes and sys.stdin.isatty():
+        click.confirm("Trust these?", abort=True)
+    trust_project(project)
+    click.echo(f"Trusted: {project}")
+    return 0
+
+
+def _list() -> int:
+    entries = trusted_projects()
+    for path, entry in sorted(entries.items()):
+        click.echo(f"{entry.get('at', ''):26}  {path}")
+    if not entries:
+        click.echo("No project is trusted.")
+    return 0
+
+
+def _revoke(project: Path) -> int:
+    if revoke(project):
+        click.echo(f"No longer trusted: {project}")
+        return 0
+    raise UsageError(f"{project} is not trusted; see `decurion trust --list`.")
+
+
+def _show(settings: Settings, parts: tuple[str, ...]) -> None:
+    own = [hook for hook in (*settings.hooks, *settings.withheld) if not _is_users(hook.source)]
+    for hook in own:
+        text = hook.command if isinstance(hook.command, str) else " ".join(hook.command)
+        click.echo(f"  {hook.event} [{hook.matcher or '*'}]: {text}")
+    click.echo("What would run, or is named by it:")
+    for part in parts:
+        click.echo(f"  {part}")
+
+
+def _is_users(source: str) -> bool:
+    from decurion.hooks.files import user_files
+
+    return Path(source).resolve() in {path.resolve() for path in user_files()}
