@@ -1,0 +1,72 @@
+"""`decurion trust`: what is accepted is shown, recorded, listed and taken back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from decurion.__main__ import main
+from decurion.hooks.settings import load_settings
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    handler = {"type": "command", "command": ".claude/hooks/check.sh --strict"}
+    settings = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [handler]}]}}
+    (tmp_path / ".claude/hooks").mkdir(parents=True)
+    (tmp_path / ".claude/settings.json").write_text(json.dumps(settings))
+    (tmp_path / ".claude/hooks/check.sh").write_text("exit 0")
+    return tmp_path
+
+
+def test_trusting_shows_what_will_run_and_lasts(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["trust", str(project)]) == 0
+    shown = capsys.readouterr().out
+    assert "PreToolUse [Bash]: .claude/hooks/check.sh --strict" in shown
+    assert ".claude/hooks/check.sh\n" in shown
+    assert f"Trusted: {project}" in shown
+    assert load_settings(project).trust == "trusted"
+
+
+def test_here_is_the_default(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    assert main(["trust"]) == 0
+    assert load_settings(project).trust == "trusted"
+
+
+def test_show_accepts_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["trust", "--show", str(project)]) == 0
+    assert "Not trusted." in capsys.readouterr().out
+    assert load_settings(project).trust == "unknown"
+
+
+def test_list_and_revoke(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["trust", str(project)])
+    main(["trust", "--list"])
+    assert str(project) in capsys.readouterr().out
+    assert main(["trust", "--revoke", str(project)]) == 0
+    assert load_settings(project).trust == "unknown"
+    assert main(["trust", "--revoke", str(project)]) == 2
+    capsys.readouterr()
+    main(["trust", "--list"])
+    assert capsys.readouterr().out == "No project is trusted.\n"
+
+
+def test_a_project_without_configuration_needs_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trust", str(tmp_path)]) == 0
+    assert "nothing that needs trust" in capsys.readouterr().out
+
+
+def test_what_cannot_be_trusted_is_an_error_in_one_line(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trust", str(project / "nowhere")]) == 2
+    (project / ".claude/settings.json").write_text("{")
+    assert main(["trust", str(project)]) == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 2
+    assert "settings.json:1" in errors[1]
