@@ -18,7 +18,7 @@ from .tools import Reminder, TodoStore, Tool, ToolContext
 from .transcript import Transcript
 
 
-def build_agent(  # noqa: PLR0913, PLR0917 - the six things an agent is made of
+def build_agent(  # noqa: PLR0917 - the six things an agent is made of
     shared: Shared,
     ref: RunRef,
     definition: AgentDefinition,
@@ -71,7 +71,10 @@ def _request(
     return ModelRequest(
         model=own or settings.model,
         system=_system(shared, ref, definition),
-        tools=tuple(ToolSpec(t.name, t.description, t.input_schema) for t in tools.values()),
+        tools=shared.specs.setdefault(
+            definition.name,
+            tuple(ToolSpec(t.name, t.description, t.input_schema) for t in tools.values()),
+        ),
         messages=(),
         max_tokens=settings.max_tokens,
         ref=ref,

@@ -129,10 +129,9 @@ class Conversation:
         if done.usage != Usage():
             self.tally.usage += done.usage
             agent.lease.spend(done.model, done.usage)
-        agent.transcript.note(ref, "compact_boundary", how=done.how, before=done.before, after=done.after)
-        for message in done.messages:
-            self._keep(ref, message)
-        agent.dispatcher.log.write(ref, "compaction", how=done.how, before=done.before, after=done.after)
+        told = {"how": done.how, "before": done.before, "after": done.after}
+        agent.transcript.note(ref, "compact_boundary", **told, messages=done.messages)
+        agent.dispatcher.log.write(ref, "compaction", **told)
 
     def _request(self, ref: RunRef, *, last: bool) -> ModelRequest:
         template = self.agent.request

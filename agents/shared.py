@@ -12,7 +12,7 @@ from decurion.hooks import HookChain, RunRef
 from .catalogue import Catalogue
 from .context import ContextKeeper
 from .dispatch import Approve, Log, nobody
-from .model import Model
+from .model import Model, ToolSpec
 from .moments import Listener, ignore
 from .money import Lease
 from .result import FileChange
@@ -36,8 +36,15 @@ class Work:
 class Bench(Protocol):
     """The workplace of one isolated subagent."""
 
-    path: Path
-    environ: Mapping[str, str]
+    @property
+    def path(self) -> Path:
+        """The folder its tools are rooted in."""
+        ...
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """What its commands need beside the session's environment."""
+        ...
 
     async def checkpoint(self, turn: int) -> None:
         """Save the state after a turn."""
@@ -98,8 +105,14 @@ class Shared:
     listen: Listener = ignore
     approve: Approve = nobody
     workshop: Workshop | None = None
+    specs: dict[str, tuple[ToolSpec, ...]] = field(default_factory=dict[str, "tuple[ToolSpec, ...]"])
+    """Tools as told to the model, one tuple for each type of agent, so that each is encoded once."""
     workplaces: dict[str, Path] = field(default_factory=dict[str, Path])
     """Where each isolated agent works, by agent id; the law and the hooks look it up here."""
+
+    def workplace(self, ref: RunRef) -> Path:
+        """Give the folder an agent works in."""
+        return self.workplaces.get(ref.agent_id, self.workspace)
 
 
 def write_private(path: Path, data: bytes) -> None:

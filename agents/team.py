@@ -114,11 +114,13 @@ class Team:
             context.call_id,
         )
 
-    async def _run_child(self, ref: RunRef, order: Order, extra: str) -> SubagentResult:
+    async def _run_child(
+        self, ref: RunRef, order: Order, extra: str, given: Bench | None = None
+    ) -> SubagentResult:
         shared, definition = self.shared, self.shared.catalogue.found[order.agent_type]
         shared.log.write(ref, "agent_start", input={"prompt": order.prompt}, reason=order.title)
         try:
-            bench = await self._bench(ref, order, definition)
+            bench = given or await self._bench(ref, order, definition)
             agent = self._child(ref, order, definition, bench)
         except DecurionError as error:
             result = SubagentResult(
@@ -151,6 +153,19 @@ class Team:
             return restored(agent, saved.messages)
         agent.transcript.note(ref, "task_started", order=order.prompt, parent_call_id=ref.parent_call_id)
         return agent
+
+    async def run_at(self, order: Order, bench: Bench, agent_id: str) -> SubagentResult:
+        """Run one order in a workplace that the caller made, outside any lead's turn: a resolver, a campaign's target.
+
+        Raises:
+            DecurionError: the log or the law failed.
+        """
+        ref = RunRef(self.shared.session_id, agent_id, order.agent_type, "lead", 1)
+        self.shared.workplaces[agent_id] = bench.path
+        if (before := self._finished_before(ref)) is not None:
+            return before
+        async with self._slots:
+            return await self._run_child(ref, order, "", bench)
 
     # ---- both ----
 

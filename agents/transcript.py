@@ -98,7 +98,8 @@ def read_transcript(path: Path) -> ReadTranscript:
             continue
         notes.append(record)
         if record.get("subtype") == "compact_boundary":
-            messages.clear()
+            # One line holds the cut and what the history became, so a crash cannot fall between the two.
+            messages = list(record.get("messages") or ())
     return ReadTranscript(tuple(messages), tuple(notes), len(bad), bad[0] if bad else 0)
 
 

@@ -38,7 +38,7 @@ class LawInForce:
     def chain(self, workplace: Workplace, transcript: Path) -> HookChain:
         """Make the one chain of the session: the law first, then modes and permissions, then configured hooks."""
         law = self.options.law
-        hooks: list[Hook] = [law_hook(self.law, _places(workplace, self.options.workspace))]
+        hooks: list[Hook] = [law_hook(self.law, _places(workplace))]
         hooks += mode_hook(law.permission_mode)
         hooks += permission_hooks((*self.settings.deny, *law.disallowed), self.settings.ask)
 
@@ -71,7 +71,7 @@ def law_in_force(options: SessionOptions) -> LawInForce:
     return LawInForce(law, settings, options)
 
 
-def _places(workplace: Workplace, workspace: Path) -> Callable[[RunRef], Places]:
+def _places(workplace: Workplace) -> Callable[[RunRef], Places]:
     known: dict[Path, Places] = {}
 
     def places(ref: RunRef) -> Places:

@@ -9,13 +9,20 @@ from pathlib import Path
 from typing import Literal
 
 from decurion.agents.catalogue import AgentDefinition
+from decurion.agents.model import Model
 from decurion.agents.tools import Tool
 from decurion.hooks.audit import state_dir
 from decurion.hooks.chain import Hook
 from decurion.hooks.files import config_dir
 
 PermissionMode = Literal["default", "plan", "acceptEdits", "dontAsk", "bypassPermissions"]
-PERMISSION_MODES: tuple[PermissionMode, ...] = ("default", "plan", "acceptEdits", "dontAsk", "bypassPermissions")
+PERMISSION_MODES: tuple[PermissionMode, ...] = (
+    "default",
+    "plan",
+    "acceptEdits",
+    "dontAsk",
+    "bypassPermissions",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +38,10 @@ class ModelOptions:
     effort: str = ""
     max_tokens: int = 16_000
     extra_body: Mapping[str, object] = field(default_factory=dict[str, object])
+    client: Model | None = None
+    """A model object of the library's user, in place of all the above but the names."""
     without: tuple[str, ...] = ()
-    """What the endpoint lacks: `cache`, `thinking`, `streaming`, `count_tokens`, `warm_up`."""
+    """What the endpoint lacks: `cache`, `thinking`, `streaming`, `count_tokens`, `share_prefix`."""
 
     @property
     def chosen(self) -> str:

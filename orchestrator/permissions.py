@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
-from decurion.hooks import Decision, Event, PreToolUse, ask, deny
+from decurion.agents.dispatch import Approve
+from decurion.hooks import Decision, Event, PreToolUse, ToolCall, ask, deny
 from decurion.hooks.chain import Hook
 from decurion.hooks.matchers import our_name
 from decurion.hooks.rules import Source
 
-from .options import PermissionMode
+from .options import LawOptions, PermissionMode
 
 _RULE = re.compile(r"(?:[^,(]|\([^)]*\))+")
+_CHAINING = (";", "&", "|", "`", "$(", "\n", ">", "<")
 _WRITING = ("bash", "write_file", "edit_file")
 
 
@@ -60,7 +63,9 @@ def permission_hooks(denied: Sequence[str], asked: Sequence[str]) -> list[Hook]:
         name = event.call.name if isinstance(event, PreToolUse) else ""
         if name in refused:
             return deny(f"the tool {name} is switched off here", f"permission:{name}")
-        return ask(f"the tool {name} needs a person's yes", f"permission:{name}") if name in questioned else None
+        return (
+            ask(f"the tool {name} needs a person's yes", f"permission:{name}") if name in questioned else None
+        )
 
     return [Hook("permissions", frozenset({"PreToolUse"}), run)]
 
@@ -76,3 +81,42 @@ def mode_hook(mode: PermissionMode) -> list[Hook]:
         return None
 
     return [Hook("permission-mode", frozenset({"PreToolUse"}), run)]
+
+
+def approver(law: LawOptions, allowed: Sequence[str]) -> Approve:
+    """Give what answers `ask` verdicts where nobody is asked: yes for what was allowed beforehand, else no."""
+    yes = [parse_rule(rule) for rule in (*allowed, *law.allowed)]
+
+    async def approve(call: ToolCall, _decision: Decision) -> bool:
+        if law.permission_mode == "bypassPermissions":
+            return True
+        return any(covers(tool, pattern, call) for tool, pattern in yes)
+
+    return approve
+
+
+def parse_rule(rule: str) -> tuple[str, str]:
+    """Split a permission rule into our tool's name and its specifier, empty for the whole tool.
+
+    >>> parse_rule("Bash(git push:*)")
+    ('bash', 'git push:*')
+    """
+    name, _, rest = rule.strip().partition("(")
+    return our_name(name.strip()), rest.removesuffix(")").strip()
+
+
+def covers(tool: str, pattern: str, call: ToolCall) -> bool:
+    """Tell whether an allowance covers a call. A command must be plain: a prefix says nothing of what is chained on."""
+    if tool != call.name:
+        return False
+    if pattern in ("", "*"):
+        return True
+    if tool != "bash":
+        return fnmatchcase(str(call.args.get("path", "")), pattern.removeprefix("./"))
+    command = str(call.args.get("command", "")).strip()
+    if any(sign in command for sign in _CHAINING):
+        return False
+    if pattern.endswith(":*"):
+        prefix = pattern.removesuffix(":*")
+        return command == prefix or command.startswith(prefix + " ")
+    return fnmatchcase(command, pattern)

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,7 @@ from decurion.agents.moments import Listener
 from decurion.agents.result import SubagentResult
 
 from .options import SessionOptions
-from .session import Finished, Session, open_session
+from .session import ENFORCEMENT, Finished, Session, open_session
 from .views import PlainLines, StreamJson, result_message
 
 EXIT_CODES = {
@@ -52,6 +52,7 @@ def run_session(
 async def _run(options: SessionOptions, prompt: str, output: Output) -> tuple[Finished, int]:
     caught = 0
     finished: Finished | None = None
+    session: Session | None = None
     async with anyio.create_task_group() as tasks:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
 
@@ -67,7 +68,9 @@ async def _run(options: SessionOptions, prompt: str, output: Output) -> tuple[Fi
                 output.opened(session)
                 finished = await session.run(prompt)
             tasks.cancel_scope.cancel()
-    return finished or session.interrupted(), caught
+    if finished is None and session is not None:
+        finished = session.interrupted()
+    return finished or not_started(), caught
 
 
 class Output:
@@ -79,7 +82,7 @@ class Output:
     def opened(self, session: Session) -> None:
         """The session is open; its first message goes out in an hour at the latest."""
 
-    def close(self, finished: Finished, started: float) -> None:
+    def close(self, finished: Finished, started: float) -> None:  # noqa: ARG002 - others show the time spent
         """Print the end."""
         if finished.lead.status != "completed":
             click.echo(f"decurion: {describe(finished.lead)}", err=True)
@@ -109,11 +112,15 @@ class _Json(Output):
     def opened(self, session: Session) -> None:
         if self._is_stream:
             self._stream = StreamJson(write_json, session.id)
-            self._stream.init(session.describe())
+            self._stream.init(
+                {**session.describe(), "policy_sha256": session.law.law.digest, "enforcement": ENFORCEMENT}
+            )
 
     def close(self, finished: Finished, started: float) -> None:
         spent = round((time.monotonic() - started) * 1000)
-        write_json(result_message(finished.session_id, finished.lead, finished.subagents, spent) | finished.extra())
+        write_json(
+            result_message(finished.session_id, finished.lead, finished.subagents, spent) | finished.extra()
+        )
 
 
 @contextmanager
@@ -139,6 +146,12 @@ def write_json(value: Mapping[str, Any]) -> None:
     sys.stdout.buffer.flush()
 
 
+def not_started() -> Finished:
+    """Give the end of a session that was stopped before it had begun."""
+    lead = SubagentResult("lead", "lead", "cancelled", "Interrupted before it started.", partial=True)
+    return Finished("", lead)
+
+
 def describe(result: SubagentResult) -> str:
     """Say in one line how the lead ended."""
     detail = f": {result.error}" if result.error else ""
@@ -158,6 +171,3 @@ def footer(finished: Finished, started: float) -> str:
         f"decurion audit show {finished.session_id}\n"
         f"decurion audit verify {finished.session_id}"
     )
-
-
-Write = Callable[[Mapping[str, Any]], None]

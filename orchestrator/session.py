@@ -7,43 +7,39 @@ session behind; the log stands before any agent exists, and is closed last.
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import orjson
 
-from decurion.agents.catalogue import Catalogue, load_catalogue
+from decurion.agents.claude import WireEvent
 from decurion.agents.dispatch import Dispatcher, Results
-from decurion.agents.model import Model
-from decurion.agents.money import Lease, Limits, Prices
 from decurion.agents.moments import Listener, Notice, ignore
 from decurion.agents.result import SubagentResult
-from decurion.agents.shared import Settings, Shared, write_private
+from decurion.agents.shared import Shared, write_private
 from decurion.agents.team import Team
-from decurion.agents.tools import TOOLS, Tool, ToolContext, find_skills, tools_for
-from decurion.hooks import (
-    RunRef,
-    SessionEnd,
-    SessionStart,
-    ToolCall,
-    UsageError,
-    UserPromptSubmit,
-)
+from decurion.agents.tools import ToolContext
+from decurion.hooks import RunRef, SessionEnd, SessionStart, ToolCall, UserPromptSubmit
 from decurion.hooks.audit import AuditLog, session_dir
-from decurion.hooks.chain import HookChain
-from decurion.hooks.files import config_dir
 
+from .assembly import assemble, find_definitions
 from .law import LawInForce, law_in_force
 from .models import open_model
 from .options import SessionOptions
 
+if TYPE_CHECKING:
+    from .isolation import Checkouts
+
 ENFORCEMENT = "static"
 """The level of enforcement in force: the law reads what would run; nothing below the shell stands behind it yet."""
+
+SESSION_END_SECONDS = 1.5
+"""How long hooks on the session's end may take, all together, as in Claude Code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +78,8 @@ class Session:
     law: LawInForce
     log: AuditLog
     listen: Listener = ignore
-    isolation: Any = None
+    isolation: Checkouts | None = None
     finished: Finished | None = None
-    _extra: dict[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def shared(self) -> Shared:
@@ -99,8 +94,6 @@ class Session:
             "tools": [*self.shared.tools, "task"],
             "agents": [definition.name for definition in self.shared.catalogue.subagents()],
             "permission_mode": self.options.law.permission_mode,
-            "policy_sha256": self.law.law.digest,
-            "enforcement": ENFORCEMENT,
             "audit_log": str(self.folder / "audit.jsonl"),
         }
 
@@ -145,11 +138,14 @@ class Session:
 
     async def _checked(self, ref: RunRef, finished: Finished) -> Finished:
         """Run the check command as the lead's own call: through the chain, into the log."""
-        from dataclasses import replace
-
-        shared, call = self.shared, ToolCall(f"check_{secrets.token_hex(4)}", "bash", {"command": self.options.work.verify})
+        shared, call = (
+            self.shared,
+            ToolCall(f"check_{secrets.token_hex(4)}", "bash", {"command": self.options.work.verify}),
+        )
         dispatcher = Dispatcher(shared.tools, shared.chain, shared.log, shared.approve)
-        context = ToolContext(ref, self.options.workspace, self.folder / "outputs" / "check", shared.settings.environ)
+        context = ToolContext(
+            ref, self.options.workspace, self.folder / "outputs" / "check", shared.settings.environ
+        )
         results = Results()
         await dispatcher.run(context, (call,), {}, results)
         result = results.done[call.id]
@@ -167,7 +163,9 @@ class Session:
 
     def _finish(self, finished: Finished) -> Finished:
         self.finished = finished
-        write_private(self.folder / "result.json", orjson.dumps(finished.as_json(), option=orjson.OPT_INDENT_2))
+        write_private(
+            self.folder / "result.json", orjson.dumps(finished.as_json(), option=orjson.OPT_INDENT_2)
+        )
         return finished
 
 
@@ -181,10 +179,12 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
     session_id = options.resume or new_session_id()
     folder = Path(session_dir(str(options.workspace), session_id))
     law = law_in_force(options)
-    catalogue = _catalogue(options)
-    tools = _tools(options, catalogue)
+    catalogue = find_definitions(options)
+    for note in (*law.notes, *(f"{r.path} is not used: {r.reason}" for r in catalogue.refused)):
+        listen(Notice(note))
     async with AsyncExitStack() as stack:
-        model, name = await stack.enter_async_context(open_model(options.model, folder))
+        wire = WireLog()
+        model, name = await stack.enter_async_context(open_model(options.model, wire))
         log = stack.enter_context(
             AuditLog.open(
                 folder / "audit.jsonl",
@@ -193,9 +193,50 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
                 enforcement=ENFORCEMENT,
             )
         )
-        model.observe_with(log)
-        shared = _shared(options, session_id, folder, law, log, catalogue, tools, model.client, name, listen)
+        wire.log = log
+        shared = assemble(options, session_id, folder, law, log, catalogue, model, name, listen)
         session = Session(session_id, folder, options, Team(shared), law, log, listen)
-        await _isolate(session, stack)
-        async with _recorded(session):
+        async with recorded(session):
+            if options.work.isolation == "worktree":
+                from .isolation import isolated
+
+                session.isolation = await stack.enter_async_context(isolated(session))
             yield session
+
+
+@asynccontextmanager
+async def recorded(session: Session) -> AsyncGenerator[None]:
+    """Write the session's start and end into the log, and tell the hooks, however it ends."""
+    ref = RunRef(session.id, "lead", "lead")
+    source = "resume" if session.options.resume else "startup"
+    session.log.write(ref, "session_start", source=source, **session.describe())
+    reason = "error"
+    try:
+        await session.shared.chain.tell(SessionStart(ref, source, session.shared.settings.model))
+        yield
+        reason = session.finished.lead.status if session.finished else "cancelled"
+    except anyio.get_cancelled_exc_class():
+        reason = "cancelled"
+        raise
+    finally:
+        # The end is told even when the session is cancelled; a slow hook cannot hold it up for long.
+        with anyio.move_on_after(SESSION_END_SECONDS, shield=True):
+            await session.shared.chain.tell(SessionEnd(ref, reason))
+        session.log.write(ref, "session_end", reason=reason)
+
+
+class WireLog:
+    """Puts what happened on the wire into the log, once there is one."""
+
+    def __init__(self) -> None:
+        self.log: AuditLog | None = None
+
+    def __call__(self, event: WireEvent) -> None:
+        """Record one event."""
+        if self.log:
+            self.log.write(event.ref, event.kind, **event.data)
+
+
+def new_session_id() -> str:
+    """Give an id that sorts by time and does not collide."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"

@@ -19,7 +19,7 @@ from ..options import (
     WorkOptions,
 )
 
-_WITHOUT = ("cache", "thinking", "streaming", "count_tokens", "warm_up")
+_WITHOUT = ("cache", "thinking", "streaming", "count_tokens", "share_prefix")
 
 
 def _names(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -91,7 +91,9 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
     if not workspace.is_dir():
         raise UsageError(f"{workspace} is not a folder.")
     if given["apply"] and not given["worktree"]:
-        raise UsageError("--apply goes with -w/--worktree: without it the work is done in the checkout itself.")
+        raise UsageError(
+            "--apply goes with -w/--worktree: without it the work is done in the checkout itself."
+        )
     return SessionOptions(
         workspace=workspace.resolve(),
         model=ModelOptions(
@@ -133,7 +135,9 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
 
 @click.command()
 @click.argument("task", nargs=-1)
-@click.option("-r", "--resume", default="", metavar="SESSION", help="Go on with a session (id or unique prefix).")
+@click.option(
+    "-r", "--resume", default="", metavar="SESSION", help="Go on with a session (id or unique prefix)."
+)
 @click.option("-c", "--continue", "go_on", is_flag=True, help="Go on with the newest session of this folder.")
 @options(MODEL, LIMITS, LAW, WORK, OUTPUT)
 def command(task: tuple[str, ...], **given: Any) -> int:
@@ -153,7 +157,9 @@ def command(task: tuple[str, ...], **given: Any) -> int:
     prompt = " ".join(task).strip() or _from_stdin()
     if not prompt and not chosen.resume:
         raise UsageError('There is no task. Write one: decurion run "rename load to read_config".')
-    return run_session(chosen, prompt, given["output_format"], quiet=given["print_mode"], verbose=given["verbose"])
+    return run_session(
+        chosen, prompt, given["output_format"], quiet=given["print_mode"], verbose=given["verbose"]
+    )
 
 
 def _from_stdin() -> str:

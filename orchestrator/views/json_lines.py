@@ -40,7 +40,7 @@ class StreamJson:
         self._session_id = session_id
 
     def init(self, fields: Mapping[str, Any]) -> None:
-        """Write the first message: `cwd`, `model`, `tools`, `agents`, `permission_mode`, …"""
+        """Write the first message, with `cwd`, `model`, `tools`, `agents` and `permission_mode`."""
         self._send("system", subtype="init", **fields)
 
     def __call__(self, moment: Moment) -> None:
@@ -56,12 +56,16 @@ class StreamJson:
                     "stop_reason": reply.stop_reason,
                     "usage": usage_json(reply.usage),
                 }
-                self._send("assistant", message=message, parent_tool_use_id=ref.parent_call_id, agent_id=ref.agent_id)
+                self._send(
+                    "assistant", message=message, parent_tool_use_id=ref.parent_call_id, agent_id=ref.agent_id
+                )
             case ResultsReady(ref, results, reminders):
                 content = [dict(result_block(result)) for result in results]
                 content += [{"type": "text", "text": text} for text in reminders]
                 message = {"role": "user", "content": content}
-                self._send("user", message=message, parent_tool_use_id=ref.parent_call_id, agent_id=ref.agent_id)
+                self._send(
+                    "user", message=message, parent_tool_use_id=ref.parent_call_id, agent_id=ref.agent_id
+                )
             case _:
                 self._system(moment)
 
@@ -89,11 +93,19 @@ class StreamJson:
                 )
             case CallChanged(ref, call, "refused"):
                 self._send(
-                    "system", subtype="permission_denied", tool_name=call.name, tool_use_id=call.id, agent_id=ref.agent_id
+                    "system",
+                    subtype="permission_denied",
+                    tool_name=call.name,
+                    tool_use_id=call.id,
+                    agent_id=ref.agent_id,
                 )
             case Waiting(ref, seconds, why):
                 self._send(
-                    "system", subtype="api_retry", agent_id=ref.agent_id, retry_delay_ms=round(seconds * 1000), error=why
+                    "system",
+                    subtype="api_retry",
+                    agent_id=ref.agent_id,
+                    retry_delay_ms=round(seconds * 1000),
+                    error=why,
                 )
             case Notice(text, level):
                 self._send("system", subtype="notice", message=text, level=level)

@@ -37,7 +37,9 @@ class PlainLines:
             case AgentStarted(ref, title, _, model) if ref.depth:
                 return [f"{_who(ref)} started: {title} ({model})"]
             case AgentFinished(ref, result) if ref.depth:
-                return [f"{_who(ref)} {result.status} after {result.turns} turns: {_first_line(result.summary)}"]
+                return [
+                    f"{_who(ref)} {result.status} after {result.turns} turns: {_first_line(result.summary)}"
+                ]
             case CallChanged(ref, call, "refused"):
                 return [f"{_who(ref)} REFUSED {call.name} {subject(call)}"]
             case CallChanged(ref, call, "started") if self._verbose or not ref.depth:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -12,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from decurion.agents.moments import Moment, Notice, TodosChanged
+from decurion.agents.moments import Moment, Notice
 
 from .board import AgentLine, Board
 
@@ -20,6 +21,10 @@ _MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 _STYLES = {"completed": "green", "blocked": "yellow", "cancelled": "yellow", "max_turns": "yellow"}
 _SHOWN_AGENTS = 24
 """Agents drawn at once: what is over is folded first, so that a session of hundreds fits a screen."""
+
+
+Mark = Callable[[AgentLine], RenderableType]
+"""Gives the moving mark of an agent at work."""
 
 
 class LiveTree:
@@ -30,7 +35,11 @@ class LiveTree:
         self._console = console
         self._spinners: dict[str, Spinner] = {}
         self._live = Live(
-            get_renderable=self._draw, console=console, refresh_per_second=10, transient=False, redirect_stdout=False
+            get_renderable=self._draw,
+            console=console,
+            refresh_per_second=10,
+            transient=False,
+            redirect_stdout=False,
         )
 
     def __enter__(self) -> Self:
@@ -56,7 +65,7 @@ class LiveTree:
         return self._spinners.setdefault(line.ref.agent_id, Spinner("dots", style="cyan"))
 
 
-def draw(board: Board, spinner: object = None) -> RenderableType:
+def draw(board: Board, spinner: Mark | None = None) -> RenderableType:
     """Draw a board; `spinner(line)` gives the moving mark of an agent at work."""
     lead = next((line for line in board.agents.values() if not line.ref.depth), None)
     if lead is None:
@@ -83,7 +92,7 @@ def _folded(children: list[AgentLine]) -> list[AgentLine]:
     return [line for line in children if not line.over or line.ref.agent_id in kept]
 
 
-def _row(line: AgentLine, spinner: object) -> RenderableType:
+def _row(line: AgentLine, spinner: Mark | None) -> RenderableType:
     row = Table.grid(padding=(0, 1))
     for _ in range(3):
         row.add_column(no_wrap=True, overflow="ellipsis")
@@ -91,9 +100,9 @@ def _row(line: AgentLine, spinner: object) -> RenderableType:
     return row
 
 
-def _mark(line: AgentLine, spinner: object) -> RenderableType:
+def _mark(line: AgentLine, spinner: Mark | None) -> RenderableType:
     if not line.over:
-        return spinner(line) if callable(spinner) else Text("…", style="cyan")
+        return spinner(line) if spinner else Text("…", style="cyan")
     return Text("✓" if line.state == "completed" else "!", style=_STYLES.get(line.state, "red"))
 
 
@@ -124,6 +133,3 @@ def _todos(board: Board) -> Text:
         now = f" <- {item.active_form}" if item.status == "in_progress" and item.active_form else ""
         text.append(f"{_MARKS[item.status]} {item.content}{now}\n", style=style)
     return text
-
-
-__all__ = ("LiveTree", "TodosChanged", "draw")

@@ -1,0 +1,120 @@
+"""Everything a session's agents share, put together from options, files found and the law in force."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from decurion.agents.catalogue import Catalogue, load_catalogue
+from decurion.agents.claude import resolve_model
+from decurion.agents.context import ContextKeeper
+from decurion.agents.model import Model
+from decurion.agents.moments import Listener
+from decurion.agents.money import Lease, Limits, Prices
+from decurion.agents.shared import Settings, Shared
+from decurion.agents.tools import Tool, find_skills, tools_for
+from decurion.hooks.audit import AuditLog
+from decurion.hooks.files import config_dir
+
+from .law import LawInForce
+from .options import SessionOptions
+from .permissions import approver, whole_tools
+
+INSTRUCTION_FILES = ("AGENTS.md", "CLAUDE.md")
+INSTRUCTION_CHARS = 40_000
+
+
+def find_definitions(options: SessionOptions) -> Catalogue:
+    """Read every agent definition in reach, the library user's own first.
+
+    Raises:
+        ConfigError: `--agents` cannot be read.
+    """
+    found = load_catalogue(
+        options.workspace,
+        user_folders=(config_dir() / "agents", Path.home() / ".claude" / "agents"),
+        given=options.agents_json or None,
+    )
+    given = {definition.name: definition for definition in options.agents}
+    return replace(found, found={**found.found, **given})
+
+
+def assemble(  # noqa: PLR0913, PLR0917 - everything a session is made of, put together in one place
+    options: SessionOptions,
+    session_id: str,
+    folder: Path,
+    law: LawInForce,
+    log: AuditLog,
+    catalogue: Catalogue,
+    model: Model,
+    name: str,
+    listen: Listener,
+) -> Shared:
+    """Put together what the agents of a session share.
+
+    Raises:
+        ConfigError: the person's prices or a hook of theirs cannot be used.
+    """
+    limits, chosen = options.limits, options.model
+    prices = Prices.load(config_dir())
+    subagent = resolve_model(chosen.subagent, inherit=name)
+    workplaces: dict[str, Path] = {}
+    chain = law.chain(
+        lambda ref: workplaces.get(ref.agent_id, options.workspace), folder / "transcript.jsonl"
+    )
+    instructions = project_instructions(options.workspace)
+    return Shared(
+        session_id=session_id,
+        workspace=options.workspace,
+        folder=folder,
+        model=model,
+        chain=chain,
+        log=log,
+        catalogue=catalogue,
+        tools=_tools(options),
+        settings=Settings(
+            model=name,
+            subagent_model=subagent,
+            max_tokens=chosen.max_tokens,
+            running_at_once=limits.running_at_once,
+            reminder_every=limits.reminder_every,
+            lead_turns=limits.lead_turns,
+            subagent_turns=limits.subagent_turns,
+            subagent_seconds=limits.subagent_seconds,
+            system_extra="\n\n".join(filter(None, (instructions, options.system_extra))),
+            subagent_system_extra=instructions,
+            isolation=options.work.isolation,
+        ),
+        lease=Lease(prices, Limits(tokens=limits.tokens, seconds=limits.seconds, usd=limits.usd)),
+        keeper=ContextKeeper(
+            model,
+            prices.window,
+            chain.ask,
+            smallest_window=min(prices.window(name), prices.window(subagent)),
+        ),
+        skills=find_skills(options.workspace, config_dir()).skills,
+        listen=listen,
+        approve=approver(options.law, law.settings.allow),
+        workplaces=workplaces,
+    )
+
+
+def _tools(options: SessionOptions) -> dict[str, Tool]:
+    """Give every tool of the session by name: those that ship, then the library user's own."""
+    skills = find_skills(options.workspace, config_dir()).skills
+    without = whole_tools(options.law.disallowed)
+    own = {tool.name: tool for tool in options.tools}
+    return {name: tool for name, tool in {**tools_for(skills), **own}.items() if name not in without}
+
+
+def project_instructions(workspace: Path) -> str:
+    """Give the project's CLAUDE.md and AGENTS.md as marked data, each cut to a bound."""
+    parts: list[str] = []
+    for name in INSTRUCTION_FILES:
+        path = workspace / name
+        if path.is_file() and path.resolve().is_relative_to(workspace.resolve()):
+            text = path.read_text(encoding="utf-8", errors="replace")[:INSTRUCTION_CHARS].strip()
+            parts += (
+                [f'<project-instructions file="{name}">\n{text}\n</project-instructions>'] if text else []
+            )
+    return "\n\n".join(parts)

@@ -1,0 +1,90 @@
+"""The sessions of a project on disk: found by id or prefix, listed with how they stand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from decurion.hooks import UsageError
+from decurion.hooks.audit import project_dir
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """One session as it lies on disk. `state` is `finished`, or `open` where it can be gone on with."""
+
+    id: str
+    folder: Path
+    state: str
+    status: str
+    changed: datetime
+    subagents: int
+    prompt: str
+
+
+def session_folders(workspace: Path) -> list[Path]:
+    """Give the folders of a project's sessions, newest last."""
+    project = Path(project_dir(str(workspace)))
+    if not project.is_dir():
+        return []
+    return sorted(folder for folder in project.iterdir() if (folder / "audit.jsonl").is_file())
+
+
+def find_session(workspace: Path, wanted: str = "") -> Path:
+    """Find one session by id or unique prefix; the newest where nothing is named.
+
+    Raises:
+        UsageError: there is none, or the prefix fits several.
+    """
+    folders = session_folders(workspace)
+    if not folders:
+        raise UsageError(f'There is no session of {workspace} yet. Start one: decurion run "…"')
+    if wanted in ("", "last"):
+        return folders[-1]
+    fitting = [folder for folder in folders if folder.name.startswith(wanted)]
+    if len(fitting) == 1 or (fitting and fitting[0].name == wanted):
+        return fitting[0]
+    known = ", ".join(folder.name for folder in (fitting or folders)[-5:])
+    problem = f"{len(fitting)} sessions begin with" if fitting else "No session begins with"
+    raise UsageError(f"{problem} {wanted!r}; the newest: {known}")
+
+
+def describe_session(folder: Path) -> SessionInfo:
+    """Read how a session stands."""
+    result = _json(folder / "result.json")
+    status = str(result.get("lead", {}).get("status", "")) if result else ""
+    over = status in ("completed", "blocked", "refused")
+    return SessionInfo(
+        id=folder.name,
+        folder=folder,
+        state="finished" if over else "open",
+        status=status or "interrupted",
+        changed=datetime.fromtimestamp((folder / "audit.jsonl").stat().st_mtime, UTC),
+        subagents=len(list((folder / "subagents").glob("*.jsonl"))) if (folder / "subagents").is_dir() else 0,
+        prompt=_first_prompt(folder),
+    )
+
+
+def _first_prompt(folder: Path) -> str:
+    from decurion.agents.transcript import read_transcript
+
+    path = folder / "transcript.jsonl"
+    messages = read_transcript(path).messages if path.is_file() else ()
+    for message in messages[:1]:
+        content: Any = message["content"]
+        text = (
+            content if isinstance(content, str) else "".join(str(block.get("text", "")) for block in content)
+        )
+        return text.strip().partition("\n")[0]
+    return ""
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        value: Any = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType] - JSON keys are text
