@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .bash import bash
 from .edit_file import edit_file
 from .front_matter import split_front_matter
 from .read_file import read_file
@@ -16,6 +17,7 @@ from .write_file import write_file
 TOOLS: Mapping[str, Tool] = {
     known.name: known
     for known in (
+        bash,
         read_file,
         write_file,
         edit_file,
@@ -34,6 +36,7 @@ __all__ = (
     "TodoStore",
     "Tool",
     "ToolContext",
+    "bash",
     "edit_file",
     "find_skills",
     "output_of",

@@ -66,17 +66,14 @@ def _opened(place: Place) -> Generator[BinaryIO]:
         raise _explained(error, place) from error
 
 
-def change(place: Place, limit: int, make: Callable[[bytes], bytes]) -> tuple[bytes, bytes]:
-    """Replace a file's bytes by what `make` gives for them; return old and new.
+def change(place: Place, limit: int, make: Callable[[bytes], bytes]) -> None:
+    """Replace a file's bytes by what `make` gives for them.
 
     Raises:
         ToolError: as `read_bytes` and `write_bytes`; whatever `make` raises leaves the file untouched.
     """
     with changing:
-        old = read_bytes(place, limit)
-        new = make(old)
-        write_bytes(place, new)
-        return old, new
+        write_bytes(place, make(read_bytes(place, limit)))
 
 
 def write_bytes(place: Place, data: bytes) -> None:
@@ -114,8 +111,10 @@ def write_bytes(place: Place, data: bytes) -> None:
 
 def _can_replace(path: Path, status: os.stat_result) -> bool:
     """Tell whether a new file could take the old one's place unnoticed: same owner, and room for it in the folder."""
-    user = os.geteuid()
-    return user in {0, status.st_uid} and os.access(path.parent, os.W_OK | os.X_OK)
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        return False
+    own = status.st_uid == os.geteuid() and status.st_gid in {os.getegid(), *os.getgroups()}
+    return own or os.geteuid() == 0
 
 
 def _replace(path: Path, data: bytes, like: os.stat_result | None) -> None:

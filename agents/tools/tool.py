@@ -48,7 +48,7 @@ class Limits:
 
     output_chars: int = 30_000
     """Longest text of one result; what is cut from a command's output stays in a file of `scratch`."""
-    spill_bytes: int = 50_000_000
+    spill_chars: int = 3_000_000
     command_seconds: float = 120.0
     command_seconds_max: float = 600.0
     file_bytes: int = 10_000_000

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -32,3 +34,18 @@ async def text(tool: Tool, ctx: ToolContext, **args: Any) -> str:
     output = await call(tool, ctx, **args)
     assert isinstance(output.content, str)
     return output.content
+
+
+def content(path: Path | str) -> str:
+    """Read a file; for async tests, which should not call pathlib."""
+    return Path(path).read_text(encoding="utf-8")
+
+
+def mode(path: Path | str) -> int:
+    """Return a file's permission bits."""
+    return stat.S_IMODE(Path(path).stat().st_mode)
+
+
+def put(path: bytes, data: bytes) -> None:
+    """Write a file whose name may be any bytes."""
+    Path(os.fsdecode(path)).write_bytes(data)

@@ -11,7 +11,7 @@ import pytest
 from decurion.agents.tools import TOOLS, ToolContext
 from decurion.agents.tools.containment import inside
 from decurion.hooks import ToolError
-from tests.agents.tools.kit import call, context, text
+from tests.agents.tools.kit import call, content, context, put, text
 
 pytestmark = pytest.mark.anyio
 
@@ -59,7 +59,7 @@ def arguments(tool: str, path: str) -> dict[str, Any]:
     }[tool]
 
 
-@pytest.mark.parametrize("tool", ("read_file", "write_file", "edit_file", "glob", "grep"))
+@pytest.mark.parametrize("tool", ["read_file", "write_file", "edit_file", "glob", "grep"])
 @pytest.mark.parametrize("path", OUTSIDE)
 async def test_nothing_outside_is_reached(ctx: ToolContext, tool: str, path: str) -> None:
     if tool in {"glob", "grep"} and "new" in path:
@@ -72,7 +72,9 @@ async def test_nothing_outside_is_reached(ctx: ToolContext, tool: str, path: str
     assert (ctx.workspace.parent / "proj-evil" / "f").read_text() == SECRET
 
 
-@pytest.mark.parametrize("pattern", ("../proj-evil/*", "a/../../proj-evil/f", "{{a,..}}/proj-evil/*", "/etc/*"))
+@pytest.mark.parametrize(
+    "pattern", ["../proj-evil/*", "a/../../proj-evil/f", "{{a,..}}/proj-evil/*", "/etc/*"]
+)
 async def test_a_pattern_does_not_lead_out(ctx: ToolContext, pattern: str) -> None:
     with pytest.raises(ToolError, match=r"workspace|\.\."):
         await call(TOOLS["glob"], ctx, pattern=pattern.replace("{{", "{").replace("}}", "}"))
@@ -128,13 +130,13 @@ async def test_the_scratch_folder_is_readable_and_not_writable(ctx: ToolContext)
 async def test_an_odd_name_is_shown_escaped_and_accepted_in_that_form(ctx: ToolContext) -> None:
     """BUG-31: a name that is not UTF-8 never reaches the wire as a lone surrogate."""
     odd = os.fsencode(ctx.workspace) + b"/odd\xff\n.txt"
-    Path(os.fsdecode(odd)).write_text("needle")
+    put(odd, b"needle")
     listed = await text(TOOLS["glob"], ctx, pattern="odd*")
     listed.encode("utf-8")
     assert listed.splitlines()[0] == r"odd\xff\x0a.txt"
     assert "needle" in await text(TOOLS["read_file"], ctx, path=r"odd\xff\x0a.txt")
     await call(TOOLS["edit_file"], ctx, path=r"odd\xff\x0a.txt", old_string="needle", new_string="pin")
-    assert Path(os.fsdecode(odd)).read_text() == "pin"
+    assert content(os.fsdecode(odd)) == "pin"
     assert r"odd\xff\x0a.txt:1:pin" in await text(TOOLS["grep"], ctx, pattern="pin")
 
 

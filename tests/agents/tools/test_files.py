@@ -30,7 +30,9 @@ def put(ctx: ToolContext, data: bytes, name: str = "f.txt") -> Path:
     return path
 
 
-async def edit(ctx: ToolContext, old: str, new: str, name: str = "f.txt", *, everywhere: bool = False) -> bytes:
+async def edit(
+    ctx: ToolContext, old: str, new: str, name: str = "f.txt", *, everywhere: bool = False
+) -> bytes:
     await call(edit_file, ctx, path=name, old_string=old, new_string=new, replace_all=everywhere)
     return (ctx.workspace / name).read_bytes()
 
@@ -38,8 +40,8 @@ async def edit(ctx: ToolContext, old: str, new: str, name: str = "f.txt", *, eve
 # ---- line endings (BUG-38)
 
 
-@pytest.mark.parametrize("old", ("one\ntwo", "one\r\ntwo"))
-@pytest.mark.parametrize("new", ("1\n2\n3", "1\r\n2\r\n3"))
+@pytest.mark.parametrize("old", ["one\ntwo", "one\r\ntwo"])
+@pytest.mark.parametrize("new", ["1\n2\n3", "1\r\n2\r\n3"])
 async def test_a_crlf_file_stays_crlf_whatever_the_model_sends(ctx: ToolContext, old: str, new: str) -> None:
     put(ctx, b"zero\r\none\r\ntwo\r\nlast\r\n")
     assert await edit(ctx, old, new) == b"zero\r\n1\r\n2\r\n3\r\nlast\r\n"
@@ -92,10 +94,10 @@ async def test_a_change_of_nothing_but_endings_is_refused_with_the_remedy(ctx: T
 # ---- byte order marks (BUG-39)
 
 
-@pytest.mark.parametrize("line", ("first", "second"))
+@pytest.mark.parametrize("line", ["first", "second"])
 async def test_an_edit_keeps_the_byte_order_mark(ctx: ToolContext, line: str) -> None:
     put(ctx, BOM + b"first\nsecond\n")
-    assert await edit(ctx, line, "x") == BOM + f"first\nsecond\n".replace(line, "x").encode()
+    assert await edit(ctx, line, "x") == BOM + "first\nsecond\n".replace(line, "x").encode()
 
 
 async def test_old_text_may_start_at_the_first_visible_character(ctx: ToolContext) -> None:
@@ -110,11 +112,14 @@ async def test_the_mark_is_not_shown_and_survives_a_write(ctx: ToolContext) -> N
     assert path.read_bytes() == BOM + b"other\n"
 
 
-@pytest.mark.parametrize("encoding", ("utf-16", "utf-16-be", "utf-32"))
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
 async def test_wide_encodings_are_never_rewritten_as_utf_8(ctx: ToolContext, encoding: str) -> None:
     data = ("" if encoding != "utf-16-be" else "\ufeff").encode(encoding) + "text\n".encode(encoding)
     path = put(ctx, data)
-    for tool, args in ((edit_file, {"old_string": "text", "new_string": "x"}), (write_file, {"content": "x"})):
+    for tool, args in (
+        (edit_file, {"old_string": "text", "new_string": "x"}),
+        (write_file, {"content": "x"}),
+    ):
         with pytest.raises(ToolError, match="iconv"):
             await call(tool, ctx, path="f.txt", **args)
     assert path.read_bytes() == data
@@ -163,7 +168,7 @@ async def test_half_a_character_is_refused(ctx: ToolContext) -> None:
 # ---- mode (BUG-41)
 
 
-@pytest.mark.parametrize("mode", (0o755, 0o600, 0o640))
+@pytest.mark.parametrize("mode", [0o755, 0o600, 0o640])
 async def test_the_mode_stays(ctx: ToolContext, mode: int) -> None:
     path = put(ctx, b"word")
     path.chmod(mode)
@@ -176,7 +181,10 @@ async def test_the_mode_stays(ctx: ToolContext, mode: int) -> None:
 async def test_a_read_only_file_is_refused(ctx: ToolContext) -> None:
     path = put(ctx, b"word")
     path.chmod(0o444)
-    for tool, args in ((edit_file, {"old_string": "word", "new_string": "x"}), (write_file, {"content": "x"})):
+    for tool, args in (
+        (edit_file, {"old_string": "word", "new_string": "x"}),
+        (write_file, {"content": "x"}),
+    ):
         with pytest.raises(ToolError, match="read-only"):
             await call(tool, ctx, path="f.txt", **args)
     assert path.read_bytes() == b"word"
@@ -200,7 +208,7 @@ def small_disk() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-@pytest.mark.parametrize("linked", (False, True))
+@pytest.mark.parametrize("linked", [False, True])
 async def test_a_failed_write_leaves_the_old_bytes_and_no_temporary_file(
     ctx: ToolContext, small_disk: None, linked: bool
 ) -> None:
@@ -231,7 +239,7 @@ async def test_a_link_stays_a_link_and_its_target_gets_the_text(ctx: ToolContext
     assert (ctx.workspace / "middle.txt").is_symlink()
 
 
-@pytest.mark.parametrize("path", ("dangling.txt", "dangling.dir/new.txt"))
+@pytest.mark.parametrize("path", ["dangling.txt", "dangling.dir/new.txt"])
 async def test_a_dangling_link_is_refused(ctx: ToolContext, path: str) -> None:
     (ctx.workspace / "dangling.txt").symlink_to("nowhere.txt")
     (ctx.workspace / "dangling.dir").symlink_to("nowhere")
@@ -263,10 +271,14 @@ async def test_a_pipe_is_refused_and_never_waited_for(ctx: ToolContext) -> None:
             await call(tool, ctx, path="pipe", **args)
 
 
-@pytest.mark.parametrize("name", ("read_file", "write_file", "edit_file"))
+@pytest.mark.parametrize("name", ["read_file", "write_file", "edit_file"])
 async def test_a_folder_is_refused_clearly(ctx: ToolContext, name: str) -> None:
     (ctx.workspace / "folder").mkdir()
-    args = {"read_file": {}, "write_file": {"content": "x"}, "edit_file": {"old_string": "a", "new_string": "b"}}[name]
+    args = {
+        "read_file": {},
+        "write_file": {"content": "x"},
+        "edit_file": {"old_string": "a", "new_string": "b"},
+    }[name]
     with pytest.raises(ToolError, match="is a folder"):
         await call(TOOLS[name], ctx, path="folder", **args)
 

@@ -1,0 +1,166 @@
+"""Finding and ending every process that a command left behind, also those that moved to a session of their own.
+
+A command is started in a session of its own with a mark in its environment. On Linux `/proc` tells who belongs to it:
+by session, by group, by descent, by the mark, and, in the end, by who still holds its output pipe. Elsewhere only the
+process group is known.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+MARK = "DECURION_CALL"
+"""The environment variable whose value tells the processes of one call."""
+PROC = Path("/proc")
+GRACE_SECONDS = 0.5
+"""Between the request to end and the kill: enough to remove a lock file, too short to be felt."""
+SETTLE_SECONDS = 0.2
+"""How long processes may outlive their shell before they count as left behind; `> >(tee log)` needs a moment."""
+KILL_SECONDS = 1.0
+"""How long killed processes are waited for; only one that is stuck in the kernel takes longer."""
+POLL_SECONDS = 0.02
+NAME_CHARS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A living process. `parent`, `group` and `session` are process ids.
+
+    Two are the same process if id and time of start (in clock ticks since boot) are: ids are given again, and an
+    orphan gets another parent.
+    """
+
+    pid: int
+    started: int
+    parent: int = field(compare=False)
+    group: int = field(compare=False)
+    session: int = field(compare=False)
+
+    @property
+    def name(self) -> str:
+        """The command line, for people."""
+        with suppress(OSError):
+            line = (PROC / str(self.pid) / "cmdline").read_bytes()
+            return " ".join(line.decode("utf-8", "replace").split("\0")).strip()[:NAME_CHARS]
+        return f"process {self.pid}"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The processes of one command: `leader` is the shell's process id, `mark` the value of `MARK`."""
+
+    leader: int
+    mark: str
+
+    def members(self) -> tuple[Member, ...]:
+        """Return all that still live, the leader first if it does."""
+        if not PROC.is_dir():
+            return self._group_only()
+        living = {member.pid: member for member in _living()}
+        mine = {pid for pid, member in living.items() if self._owns(member)}
+        while True:
+            children = {pid for pid, member in living.items() if member.parent in mine} - mine
+            if not children:
+                return tuple(living[pid] for pid in sorted(mine, key=lambda pid: (pid != self.leader, pid)))
+            mine |= children
+
+    def _owns(self, member: Member) -> bool:
+        if self.leader in {member.group, member.session}:
+            return True
+        try:
+            return f"{MARK}={self.mark}".encode() in (PROC / str(member.pid) / "environ").read_bytes().split(
+                b"\0"
+            )
+        except OSError:
+            return False
+
+    def _group_only(self) -> tuple[Member, ...]:
+        try:
+            os.killpg(self.leader, 0)
+        except OSError:
+            return ()
+        return (Member(self.leader, 0, os.getpid(), self.leader, self.leader),)
+
+    async def end(self, others: Iterable[Member] = ()) -> None:
+        """Ask all members, and those named, to end; kill what has not done so after the grace.
+
+        Bounded in time; call it under a shield where the caller may be cancelled.
+        """
+        known = {*self.members(), *others}
+        if not known:
+            return
+        self._signal(known, signal.SIGTERM)
+        with anyio.move_on_after(GRACE_SECONDS):
+            while known := self._left(known):  # noqa: ASYNC110 - as in `gone`
+                await anyio.sleep(POLL_SECONDS)
+        with anyio.move_on_after(KILL_SECONDS):
+            # Again and again, since a process may fork between the look and the kill.
+            while known := self._left(known):
+                self._signal(known, signal.SIGKILL)
+                await anyio.sleep(POLL_SECONDS)
+
+    async def gone(self, seconds: float) -> None:
+        """Wait until nobody lives any more, but no longer than this."""
+        with anyio.move_on_after(seconds):
+            while self.members():  # noqa: ASYNC110 - other programs' processes send no event
+                await anyio.sleep(POLL_SECONDS)
+
+    def _left(self, known: set[Member]) -> set[Member]:
+        """Return the members there are now, and those known before that live: killing a parent hides its children."""
+        return {*self.members(), *(member for member in known if _member(member.pid) == member)}
+
+    def _signal(self, members: Iterable[Member], number: signal.Signals) -> None:
+        """Send a signal to all at one moment: a shell must not go on because its child was ended a little earlier."""
+        pids = [member.pid for member in members]
+        for step in (signal.SIGSTOP, number, signal.SIGCONT):
+            with suppress(OSError):
+                os.killpg(self.leader, step)
+            for pid in pids:
+                with suppress(OSError):
+                    os.kill(pid, step)
+
+
+def holders(pipe: int) -> tuple[Member, ...]:
+    """Return who else has this pipe open: processes that shed both their session and their mark."""
+    wanted = f"pipe:[{os.fstat(pipe).st_ino}]"
+    return tuple(
+        member for member in _living() if member.pid != os.getpid() and wanted in _open_files(member.pid)
+    )
+
+
+def _open_files(pid: int) -> Iterator[str]:
+    with suppress(OSError):
+        for entry in (PROC / str(pid) / "fd").iterdir():
+            with suppress(OSError):
+                yield str(entry.readlink())
+
+
+def _living() -> Iterator[Member]:
+    try:
+        entries = os.listdir(PROC)  # noqa: PTH208 - called for each command, and every millisecond counts
+    except OSError:
+        return
+    for entry in entries:
+        member = _member(int(entry)) if entry.isdigit() else None
+        if member is not None:
+            yield member
+
+
+def _member(pid: int) -> Member | None:
+    """Read one process; None if it is gone or only waits to be collected (proc_pid_stat(5))."""
+    try:
+        stat = (PROC / str(pid) / "stat").read_bytes()
+    except OSError:
+        return None
+    fields = stat.rpartition(b")")[2].split()
+    if fields[0] in {b"Z", b"X"}:
+        return None
+    parent, group, session = map(int, fields[1:4])
+    return Member(pid, int(fields[19]), parent, group, session)
