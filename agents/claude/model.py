@@ -124,7 +124,7 @@ class ClaudeModel:
     async def _post(self, body: bytes) -> dict[str, Any]:
         client = self._opened()
         message = await client.post(PATH, cast_to=Message, **_payload(client, body))
-        return message.to_dict()
+        return message.to_dict(warnings=False)
 
     def _opened(self) -> Any:
         if self._client is None:

@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -57,36 +58,38 @@ async def receive(stream: AsyncStream[RawMessageStreamEvent], reader: Reader) ->
         Garbled: the reply is not whole.
         Exception: whatever the SDK and its transport raise; `faults` knows them.
     """
+    if "json" in stream.response.headers.get("content-type", ""):
+        return received(orjson.loads(await stream.response.aread()), {}, reader.taken)
     try:
-        if "json" in stream.response.headers.get("content-type", ""):
-            return received(orjson.loads(await stream.response.aread()), {}, reader.taken)
         return await _receive_events(stream, reader)
     finally:
         with anyio.CancelScope(shield=True), anyio.move_on_after(1):
             await stream.close()
+            await _read_on(stream)  # the SDK's generator ends only when it is read to its end
 
 
 async def _receive_events(stream: AsyncStream[RawMessageStreamEvent], reader: Reader) -> Received:
     message: Any = None
     arguments: dict[int, list[str]] = defaultdict(list)
-    async for event in stream:
+    while (event := await anext(stream, None)) is not None:
         if event.type == "content_block_delta" and event.delta.type == "input_json_delta":
             arguments[event.index].append(event.delta.partial_json)
             continue
         message = accumulate_event(event=event, current_snapshot=message, json_bufs={})
         if event.type == "message_stop":
-            await _drain(stream)
-            return received(cast("Message", message).to_dict(), arguments, reader.taken)
+            with anyio.move_on_after(DRAIN):
+                await _read_on(stream)  # or the connection could not be used again
+            return received(cast("Message", message).to_dict(warnings=False), arguments, reader.taken)
         if event.type == "message_start":
             reader.begun()
         _tell(event, reader.report)
     raise Garbled("the stream ended before the reply did")
 
 
-async def _drain(stream: AsyncStream[RawMessageStreamEvent]) -> None:
-    """Read what follows the end, so that the connection can be used again."""
-    with anyio.move_on_after(DRAIN):
-        async for _ in stream:
+async def _read_on(stream: AsyncStream[RawMessageStreamEvent]) -> None:
+    """Read what is left, which nobody needs."""
+    with suppress(Exception):
+        while await anext(stream, None) is not None:
             pass
 
 

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from .answers import Answer, Fault, Refusal, Script, call, calls, overloaded, rate_limited, say
 from .requests import Request
-from .server import Api, Options, serve, serve_in_thread
+from .server import Answering, Api, Options, serve, serve_in_thread
 
 __all__ = (
     "Answer",
+    "Answering",
     "Api",
     "Fault",
     "Options",
