@@ -14,7 +14,7 @@ _OTHER = (
     r"service|shared|signing|storage)[_-]?key|credentials?|authkey|apikey"
 )
 _NAME = (
-    rf"(?P<name>(?:[A-Za-z0-9]+[_.-])*?[A-Za-z0-9]*?(?P<word>{_PASSWORD}|{_OTHER})(?P<more>[A-Za-z0-9_-]*))"
+    rf"(?P<name>_*(?:[A-Za-z0-9]+[_.-])*?[A-Za-z0-9]*?(?P<word>{_PASSWORD}|{_OTHER})(?P<more>[A-Za-z0-9_-]*))"
 )
 _VALUE = r"(?:(?P<quote>\\?[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){3,512}?)(?P=quote)|(?P<bare>[^\s\"'`,;&|<>(){}\[\]\\]{4,512}))"
 
@@ -53,7 +53,7 @@ _SPECIAL: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         "authorization",
         "authorization",
         re.compile(
-            r"\bauthorization[\"']?\s*[:=]\s*[\"']?(?:basic|token|digest|apikey|negotiate|aws4-hmac-sha256)\s+"
+            r"\bauthorization[\"']?\s*[:=]\s*[\"']?(?:basic|bearer|token|digest|apikey|negotiate|aws4-hmac-sha256)\s+"
             r"(?P<value>[^\s\"']{8,})",
             re.IGNORECASE,
         ),
@@ -165,9 +165,11 @@ def _is_secret(found: re.Match[str], value: str, *, quoted: bool) -> bool:
 
 
 def _is_mixed(value: str) -> bool:
+    """Say whether a value is built like a token: letters with digits, or a long jumble of capitals and small letters."""
     has_digit = any(char.isdigit() for char in value)
     has_letter = any(char.isalpha() for char in value)
-    return has_digit and has_letter
+    jumbled = len(value) >= 20 and value.isalnum() and len(re.findall(r"[a-z][A-Z]", value)) >= 4
+    return has_letter and (has_digit or jumbled)
 
 
 def _swap(found: re.Match[str], group: str, new: str) -> str:

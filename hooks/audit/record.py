@@ -127,6 +127,11 @@ def is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
 
+def is_array(value: Any) -> bool:
+    """Say whether parsed JSON is an array."""
+    return isinstance(value, list)
+
+
 def members(values: dict[str, Any], names: tuple[str, ...]) -> str:
     """Give `"name":value,…` for some fields of a record, without braces."""
     return ",".join([f'"{name}":{fragment(values.get(name))}' for name in names])

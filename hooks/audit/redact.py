@@ -13,7 +13,7 @@ import re
 from itertools import pairwise
 
 from . import assigned, shapes
-from .record import is_object, quote
+from .record import is_array, is_object, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Redactor:
             return self.clean_text(value)
         if is_object(value):
             return {self.clean_text(name): self._clean_field(name, item) for name, item in value.items()}
-        return [self.clean(item) for item in value] if type(value) is list else value
+        return [self.clean(item) for item in value] if is_array(value) else value
 
     def clean_text(self, text: str) -> str:
         """Give a text with every secret replaced; the same object where there was none."""
