@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .commands import read_command
 from .events import (
     ANYWHERE,
     ExecEvent,
@@ -30,4 +31,5 @@ __all__ = (
     "Value",
     "Written",
     "literal",
+    "read_command",
 )

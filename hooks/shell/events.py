@@ -36,7 +36,8 @@ class Hole:
 
     `why` is for people. `variable` names the variable it came from, if one did. `source` holds the commands whose
     output it is (`$(pgrep node)`, a line of `docker ps -q | xargs …`). `splits` says that it stood unquoted: it can
-    become no word or several. `digits` says that it is one number.
+    become no word or several. `digits` says that it is one number, `filled` that it is certainly not empty
+    (`${X:?}`).
     """
 
     why: str
@@ -44,6 +45,7 @@ class Hole:
     source: tuple[ExecEvent, ...] = ()
     splits: bool = False
     digits: bool = False
+    filled: bool = False
 
 
 @frozen

@@ -77,7 +77,9 @@ def _pattern(part: Part | _Rest) -> str:
     pattern = getattr(part, "pattern", None)
     if pattern is not None:
         return glob_regex(pattern)
-    return "[0-9]*" if getattr(part, "digits", False) else ".*"
+    if getattr(part, "digits", False):
+        return "[0-9]*"
+    return ".+" if getattr(part, "filled", False) else ".*"
 
 
 def glob_regex(pattern: str) -> str:
@@ -136,8 +138,7 @@ def _extglob_regex(pattern: str) -> str:
 
 
 def _split_choices(body: str) -> list[str]:
-    choices, depth, start = [""], 0, 0
-    del start
+    choices, depth = [""], 0
     for char in body:
         depth += (char == "(") - (char == ")")
         if char == "|" and not depth:
@@ -163,8 +164,6 @@ def _loose_piece(piece: str) -> str:
 class _Rest:
     """Any text at all; stands behind a prefix."""
 
-    digits = False
-
 
 def _steps(parts: tuple[Part | _Rest, ...]) -> list[Step]:
     steps: list[Step] = []
@@ -177,7 +176,7 @@ def _steps(parts: tuple[Part | _Rest, ...]) -> list[Step]:
 
 
 def _step(pattern: str) -> Step:
-    if pattern == ".*":
+    if pattern in {".*", ".+"}:
         return ANY, True
     if pattern.endswith("]*"):
         return pattern[:-1], True

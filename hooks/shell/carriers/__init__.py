@@ -1,0 +1,1 @@
+"""Programs whose arguments, input or files carry code or other commands, one family a module."""

@@ -1,0 +1,317 @@
+"""Words to values: tilde, parameters, substitutions, splitting, globs, quote removal, in bash's order.
+
+A word first becomes atoms (text, hole or glob, each quoted or not; `None` ends a field), then fields.
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+from . import braces
+from .events import Glob, Hole, Value, literal
+from .globs import pieces
+from .machine import Frame, Machine, Refused, State
+from .tree import Arith, Ext, Param, Proc, Sub, Text, Word
+from .values import of, split_holes, strip_newlines, unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .tree import Part
+
+    Piece = str | Glob | Hole
+    Atom = tuple[Piece, bool, bool] | None
+    """Piece, whether quoted, whether it comes from an expansion and is therefore split."""
+
+DEFAULT_IFS = " \t\n"
+
+
+def fields_of(m: Machine, st: State, fr: Frame, words: tuple[Word, ...]) -> list[Value]:
+    """Expand words to fields, as for the arguments of a command."""
+    ifs = field_separators(m, st)
+    fields: list[Value] = []
+    for word in words:
+        single = _cheap(m, word)
+        if single is not None:
+            fields.append(single)
+            continue
+        try:
+            alternatives = braces.expand(word)
+        except braces.TooMany:
+            raise Refused("a brace word makes too many words") from None
+        for alternative in alternatives:
+            fields.extend(_fields(atoms_of(m, st, fr, alternative), ifs))
+    return fields
+
+
+def _cheap(m: Machine, word: Word) -> Value | None:
+    if len(word) != 1 or not isinstance(word[0], Text) or m.holes:
+        return None
+    text = word[0].text
+    if word[0].quoted or (text[:1] != "~" and not any(char in text for char in "*?[{")):
+        return literal(text)
+    return None
+
+
+def value_of(m: Machine, st: State, fr: Frame, word: Word | None) -> Value:
+    """Expand a word to one value without splitting or globbing, as in an assignment."""
+    pieces_: list[Piece] = []
+    for atom in atoms_of(m, st, fr, word or ()):
+        if atom is None:
+            pieces_.append(" ")
+        else:
+            pieces_.append(atom[0].pattern if isinstance(atom[0], Glob) and atom[0].pattern[-1:] == ")" else atom[0])
+    return of(pieces_)
+
+
+def pattern_of(m: Machine, st: State, fr: Frame, word: Word | None) -> Value:
+    """Expand a word to a pattern: unquoted glob characters are pieces."""
+    found: list[Piece] = []
+    for atom in atoms_of(m, st, fr, word or ()):
+        if atom is None:
+            found.append(" ")
+        elif isinstance(atom[0], str) and not atom[1]:
+            found.extend(pieces(atom[0]))
+        else:
+            found.append(atom[0])
+    return of(found)
+
+
+def atoms_of(m: Machine, st: State, fr: Frame, word: Word) -> list[Atom]:
+    """Everything a word consists of after expansion, before splitting."""
+    atoms: list[Atom] = []
+    for index, part in enumerate(word):
+        if not index and isinstance(part, Text) and not part.quoted and part.text.startswith("~"):
+            atoms.extend(_tilde(m, st, part, word))
+        else:
+            atoms.extend(_part(m, st, fr, part))
+    return atoms
+
+
+def _part(m: Machine, st: State, fr: Frame, part: Part) -> list[Atom]:
+    if isinstance(part, Text):
+        return _text(m, part.text, quoted=part.quoted)
+    if isinstance(part, Param):
+        from .params import expand_param
+
+        return expand_param(m, st, fr, part)
+    if isinstance(part, Ext):
+        return [(Glob(part.pattern), False, False)]
+    if isinstance(part, Arith):
+        from .arith import number_value
+
+        return atoms_from(number_value(m, st, fr, part.expr), quoted=part.quoted)
+    if isinstance(part, Sub):
+        return atoms_from(strip_newlines(substitute(m, st, fr, part)), quoted=part.quoted)
+    return atoms_from(_process(m, st, fr, part), quoted=True)
+
+
+def _text(m: Machine, text: str, *, quoted: bool) -> list[Atom]:
+    if not m.holes:
+        return [(text, quoted, False)]
+    return [(piece, quoted, False) for piece in m.reveal(text)] or [("", quoted, False)]
+
+
+def atoms_from(value: Value, *, quoted: bool) -> list[Atom]:
+    """The atoms of an expansion's result."""
+    if not value.parts:
+        return [("", True, False)] if quoted else []
+    return [(part, quoted, not quoted) for part in value.parts]
+
+
+def substitute(m: Machine, st: State, fr: Frame, sub: Sub) -> Value:
+    """The output of `$(…)`; what runs inside is taken down as usual."""
+    from .evaluator import run_body
+
+    inside = st.fork()
+    file = _read_only(sub)
+    if file is not None:
+        return _file_text(m, st, fr, file)
+    return run_body(m, st, inside, _capture(fr), sub.body).out
+
+
+def _capture(fr: Frame) -> Frame:
+    from ..frozen import replace
+
+    return replace(fr, stdout_to=("capture",), depth=fr.depth + 1, redirects=())
+
+
+def _read_only(sub: Sub) -> Word | None:
+    """The file of `$(< file)`."""
+    if len(sub.body) == 1 and sub.body[0].command is None and len(sub.body[0].redirects) == 1:
+        redirect = sub.body[0].redirects[0]
+        return redirect.word if redirect.op == "<" else None
+    return None
+
+
+def _file_text(m: Machine, st: State, fr: Frame, word: Word) -> Value:
+    from .programs import run_argv
+
+    return run_argv(m, st, _capture(fr), [literal("cat"), *fields_of(m, st, fr, (word,))]).out
+
+
+def _process(m: Machine, st: State, fr: Frame, proc: Proc) -> Value:
+    """`<(…)` runs now and its output becomes a file; `>(…)` runs when the output to it is known."""
+    from .evaluator import run_body
+    from .state import File
+
+    path = f"/dev/fd/{63 - len(m.processes) - sum(1 for name in st.files if name.startswith('/dev/fd/'))}"
+    inside = st.fork()
+    if proc.op != ">(":
+        out = run_body(m, st, inside, _capture(fr), proc.body).out
+        st.files[path] = File((out,))
+        return literal(path)
+
+    def later(text: Value, upstream: tuple[object, ...]) -> None:
+        from ..frozen import replace
+        from .events import ExecEvent, Stdin
+
+        feeders = tuple(event for event in upstream if isinstance(event, ExecEvent))
+        inner = replace(fr, stdin=Stdin("pipe", text, feeders), depth=fr.depth + 1, redirects=())
+        inside.unread = text
+        run_body(m, st, inside, inner, proc.body)
+
+    m.processes.append((path, later))
+    return literal(path)
+
+
+def _tilde(m: Machine, st: State, part: Text, word: Word) -> list[Atom]:
+    name, slash, rest = part.text[1:].partition("/")
+    if not slash and len(word) > 1:
+        return _text(m, part.text, quoted=False)
+    home = home_of(m, st, name)
+    if home is None:
+        return _text(m, part.text, quoted=False)
+    return [*((piece, True, False) for piece in home.parts), *_text(m, slash + rest, quoted=False)]
+
+
+def home_of(m: Machine, st: State, name: str) -> Value | None:
+    """What `~name` stands for; None if it is left as it is."""
+    if not name:
+        found = lookup(m, st, "HOME")
+        return found if isinstance(found, Value) else literal(m.places.home)
+    if name in {"+", "-"}:
+        folders = st.cwds if name == "+" else st.oldpwd
+        return literal(m.pick(("~", name, folders), folders)) if folders else unknown(f"~{name}")
+    if not name.replace("-", "").replace("_", "").replace(".", "").isalnum() or name.isdigit():
+        return None
+    if name == m.places.user or not m.places.user and name == posixpath.basename(m.places.home):
+        return literal(m.places.home)
+    if name == "root":
+        return literal("/root")
+    return literal(posixpath.join(posixpath.dirname(m.places.home) or "/home", name))
+
+
+def lookup(m: Machine, st: State, name: str) -> object:
+    """The value, array or `UNSET` that a variable holds in the world being tried."""
+    options = st.vars.get(name) or default_options(m, st, name)
+    return m.pick((name, options), options)
+
+
+_DEFAULTS: dict[str, Callable[[Machine, State], tuple[Value, ...]]] = {
+    "HOME": lambda m, _st: (literal(m.places.home),),
+    "PWD": lambda _m, st: tuple(literal(cwd) for cwd in dict.fromkeys(st.cwds + st.fallback)),
+    "OLDPWD": lambda _m, st: tuple(literal(cwd) for cwd in st.oldpwd) or (unknown("$OLDPWD", variable="OLDPWD"),),
+    "USER": lambda m, _st: (literal(m.places.user or posixpath.basename(m.places.home)),),
+    "LOGNAME": lambda m, _st: (literal(m.places.user or posixpath.basename(m.places.home)),),
+    "IFS": lambda _m, _st: (literal(DEFAULT_IFS),),
+    "SHELL": lambda _m, _st: (literal("/bin/bash"),),
+    "BASH": lambda _m, _st: (literal("/usr/bin/bash"),),
+    "PATH": lambda _m, _st: (Value(("/", Hole("$PATH", "PATH"))),),
+    "OPTIND": lambda _m, _st: (literal("1"),),
+    "PS4": lambda _m, _st: (literal("+ "),),
+    "TMPDIR": lambda m, _st: (literal(m.places.temp[0] if m.places.temp else "/tmp"),),  # noqa: S108
+}
+_NUMBERS = frozenset({"RANDOM", "SECONDS", "UID", "EUID", "PPID", "LINENO", "SHLVL", "BASHPID", "EPOCHSECONDS", "SRANDOM"})
+
+
+def default_options(m: Machine, st: State, name: str) -> tuple[object, ...]:
+    """What a variable may hold before the command assigns it."""
+    for known, text in m.places.env:
+        if known == name:
+            return (literal(text),)
+    make = _DEFAULTS.get(name)
+    if make is not None:
+        return make(m, st)
+    if name in _NUMBERS:
+        return (unknown(f"${name}", variable=name, digits=True),)
+    return (st.initial(name),)
+
+
+def field_separators(m: Machine, st: State) -> str:
+    """The characters of IFS; the default where it is not known."""
+    if "IFS" not in st.vars:
+        return DEFAULT_IFS
+    value = lookup(m, st, "IFS")
+    text = value.text if isinstance(value, Value) else None
+    return DEFAULT_IFS if text is None else text
+
+
+class _Fields:
+    """Collects atoms into fields."""
+
+    def __init__(self, ifs: str) -> None:
+        self.ifs = ifs
+        self.done: list[Value] = []
+        self.now: list[tuple[Piece, bool]] = []
+        self.open = False
+
+    def end(self) -> None:
+        if self.open:
+            self.done.append(_finish(self.now))
+        self.now, self.open = [], False
+
+    def add(self, atom: Atom) -> None:
+        if atom is None:
+            self.end()
+            return
+        piece, quoted, split = atom
+        if isinstance(piece, str) and split:
+            self._split(piece)
+        elif quoted or piece != "":
+            if isinstance(piece, Hole) and not quoted:
+                piece = split_holes(Value((piece,))).parts[0]
+            self.now.append((piece, quoted))
+            self.open = True
+
+    def _split(self, text: str) -> None:
+        run = ""
+        for char in text:
+            if char not in self.ifs:
+                run += char
+                continue
+            if run:
+                self.now.append((run, False))
+                self.open, run = True, ""
+            self.end()
+        if run:
+            self.now.append((run, False))
+            self.open = True
+
+
+def _fields(atoms: list[Atom], ifs: str) -> list[Value]:
+    collector = _Fields(ifs)
+    for atom in atoms:
+        collector.add(atom)
+    collector.end()
+    return collector.done
+
+
+def _finish(parts: list[tuple[Piece, bool]]) -> Value:
+    out: list[Piece] = []
+    run = ""
+    for piece, quoted in parts:
+        if isinstance(piece, str) and not quoted:
+            run += piece
+            continue
+        out.extend(pieces(run))
+        run = ""
+        out.append(piece)
+    out.extend(pieces(run))
+    return of(out)
+
+
+def expand_name(name: str) -> Value:
+    """The unknown value of a variable."""
+    return unknown(f"${name}", variable=name)

@@ -1,0 +1,209 @@
+"""The evaluator's own memory: what was found, what it may cost, which of several possible values is being tried."""
+
+from __future__ import annotations
+
+from ..frozen import frozen
+from .events import ExecEvent, Hole, Places, Unchecked, Value, Written
+from .state import Frame, State
+from .values import EMPTY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from .tree import Stmt
+
+    T = TypeVar("T")
+
+MAX_STEPS = 6000
+"""Commands evaluated, loops unrolled, before a text is refused."""
+MAX_EVENTS = 3000
+MAX_WORLDS = 48
+"""Combinations of possible values that one command is tried with."""
+MAX_DEPTH = 40
+"""Nesting of code within code and of calls."""
+PLACEHOLDER = 0xE000
+"""First of the private characters that stand for unknown text inside code that is read again."""
+
+
+class Refused(Exception):  # noqa: N818  it says what happened
+    """The text cannot be judged within the limits; the argument says which."""
+
+
+@frozen
+class Outcome:
+    """What a command leaves: the text it prints, and whether it certainly succeeded (True) or failed (False)."""
+
+    out: Value = EMPTY
+    status: bool | None = None
+
+
+DONE = Outcome()
+TRUE = Outcome(EMPTY, status=True)
+FALSE = Outcome(EMPTY, status=False)
+
+
+class Machine:
+    """One evaluation of one command text."""
+
+    def __init__(
+        self,
+        places: Places,
+        guarded: frozenset[str],
+        parse: Callable[[str], tuple[Stmt, ...]],
+        clock: Callable[[], float],
+        seconds: float,
+    ) -> None:
+        self.places = places
+        self.guarded = guarded
+        self._parse = parse
+        self.clock = clock
+        self.deadline = clock() + seconds
+        self.steps = 0
+        self.events: list[ExecEvent] = []
+        self.trace: list[ExecEvent] = []
+        self.unknowns: list[Unchecked] = []
+        self.writes: list[Written] = []
+        self.fork_bomb = ""
+        self.processes: list[tuple[str, Callable[[Value, tuple[ExecEvent, ...]], None]]] = []
+        self.holes: list[Hole] = []
+        self._seen: set[object] = set()
+        self._world: dict[object, int] | None = None
+        self._open: list[dict[object, int]] = []
+
+    def step(self, cost: int = 1) -> None:
+        """Count one unit of work.
+
+        Raises:
+            Refused: when too much was done or too much time has passed.
+        """
+        self.steps += cost
+        if self.steps > MAX_STEPS:
+            raise Refused("the command does too much to be judged")
+        if not self.steps % 16 and self.clock() > self.deadline:
+            raise Refused("the command takes too long to be judged")
+
+    def parse(self, text: str) -> tuple[Stmt, ...]:
+        """Read shell text that was found inside the command."""
+        self.step(8)
+        return self._parse(text)
+
+    def emit(self, event: ExecEvent) -> ExecEvent:
+        """Take down one event; the same one twice counts once."""
+        self.trace.append(event)
+        key = _event_key(event)
+        if key not in self._seen:
+            self._seen.add(key)
+            self.events.append(event)
+            if len(self.events) > MAX_EVENTS:
+                raise Refused("the command runs too many programs to be judged")
+        return event
+
+    def unchecked(
+        self,
+        kind: str,
+        segment: str,
+        why: str,
+        *,
+        program: str = "",
+        sources: tuple[ExecEvent, ...] = (),
+        event: ExecEvent | None = None,
+    ) -> None:
+        """Take down something that would run but cannot be known."""
+        key = (kind, segment, why, program)
+        if key not in self._seen:
+            self._seen.add(key)
+            self.unknowns.append(Unchecked(kind, self.show(segment), why, program, sources, event))
+
+    def pick(self, key: object, options: tuple[T, ...]) -> T:
+        """One of several possibilities; all are tried, one world each."""
+        if len(options) == 1 or self._world is None:
+            return options[0]
+        if key not in self._world:
+            base = dict(self._world)
+            self._world[key] = 0
+            self._open.extend({**base, key: index} for index in range(1, len(options)))
+        return options[min(self._world[key], len(options) - 1)]
+
+    def worlds(self, action: Callable[[], Outcome]) -> Outcome:
+        """Run an action once for each combination of possible values that it looks at."""
+        if self._world is not None:
+            return action()
+        todo: list[dict[object, int]] = [{}]
+        outcome = DONE
+        count = 0
+        while todo:
+            self._world, self._open = todo.pop(), []
+            count += 1
+            try:
+                outcome = action()
+            finally:
+                todo.extend(self._open)
+                self._world = None
+            if count > MAX_WORLDS:
+                raise Refused("the command depends on too many possible values to be judged")
+        return outcome if count == 1 else Outcome(outcome.out)
+
+    def hide(self, value: Value) -> str:
+        """The value as code that can be read again: each hole becomes one private character."""
+        text = ""
+        for part in value.parts:
+            if isinstance(part, str):
+                text += part
+            elif isinstance(part, Hole):
+                self.holes.append(part)
+                if len(self.holes) > 1000:
+                    raise Refused("the command holds too many unknown texts to be judged")
+                text += chr(PLACEHOLDER + len(self.holes) - 1)
+            else:
+                text += part.pattern
+        return text
+
+    def reveal(self, text: str) -> list[str | Hole]:
+        """Undo `hide`: literal texts and holes."""
+        if not self.holes or not any("\ue000" <= char <= "\uf000" for char in text):
+            return [text] if text else []
+        out: list[str | Hole] = []
+        for char in text:
+            index = ord(char) - PLACEHOLDER
+            if 0 <= index < len(self.holes):
+                out.append(self.holes[index])
+            elif out and isinstance(out[-1], str):
+                out[-1] += char
+            else:
+                out.append(char)
+        return out
+
+    def show(self, text: str) -> str:
+        """Text for people: private characters replaced by what they stand for."""
+        return "".join(part if isinstance(part, str) else f"<{part.why}>" for part in self.reveal(text))
+
+    def value(self, text: str) -> Value:
+        """A value from text that was hidden."""
+        return Value(tuple(self.reveal(text)))
+
+    def write(self, path: Value, content: Value | None, by: ExecEvent | None, *, append: bool = False) -> None:
+        """Take down that a file would be written."""
+        self.writes.append(Written(path, content, append, by))
+
+
+def _event_key(event: ExecEvent) -> object:
+    return (
+        event.name,
+        event.program.show(),
+        tuple(value.show() for value in event.argv),
+        event.cwds,
+        event.via,
+        event.stdin.kind,
+        event.stdin.text.show() if event.stdin.text else "",
+        len(event.stdin.upstream),
+        tuple((item.op, item.fd, item.target.show()) for item in event.redirects),
+        tuple((name, value.show()) for name, value in event.env),
+        event.speculative,
+        event.remote,
+        event.mounts,
+    )
+
+
+__all__ = ("DONE", "FALSE", "TRUE", "Frame", "Machine", "Outcome", "Refused", "State")

@@ -1,0 +1,304 @@
+"""From a command word to the program that would really run, and on to whatever knows that program."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from ..frozen import replace
+from .events import ExecEvent, Hole, Value, literal
+from .machine import DONE, MAX_DEPTH, Frame, Machine, Outcome, Refused, State
+from .redirects import file_at, inside_workspace, is_path, paths_of
+from .tables import DATA, HANDLERS, SHELLS, SILENT, TOOL_VARIABLES
+from .values import EMPTY, join, unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Handler = Callable[[Machine, State, Frame, ExecEvent], Outcome | None]
+
+MAX_CANDIDATES = 10
+"""Programs that one half-known command word may stand for before it counts as unknown."""
+
+
+def make_event(
+    m: Machine, st: State, fr: Frame, program: Value, name: str | None, argv: list[Value] | tuple[Value, ...]
+) -> ExecEvent:
+    """An event in the present state and frame."""
+    del m
+    return ExecEvent(
+        program,
+        name,
+        tuple(argv),
+        st.folders,
+        st.env,
+        fr.redirects,
+        fr.stdin,
+        _outputs(fr),
+        fr.via,
+        fr.segment,
+        fr.speculative,
+        fr.mounts,
+        fr.remote,
+    )
+
+
+def _outputs(fr: Frame) -> tuple[str, ...]:
+    files = tuple(
+        f"file:{item.target.show()}" for item in fr.redirects if item.writes and (item.fd == 1 or item.op[0] == "&")
+    )
+    return files or fr.stdout_to
+
+
+def run_argv(
+    m: Machine, st: State, fr: Frame, argv: list[Value], *, functions: bool = True, builtins: bool = True
+) -> Outcome:
+    """Run one program with its arguments: take down the event, then follow what it carries."""
+    m.step()
+    if fr.depth > MAX_DEPTH or len(fr.via) > MAX_DEPTH:
+        raise Refused("the command is nested too deeply to be judged")
+    if not argv:
+        return DONE
+    program, rest = argv[0], argv[1:]
+    text = program.text
+    if text == "":
+        # An empty word is no program; an unquoted empty expansion has already gone.
+        return DONE
+    if functions and text in st.functions:
+        return call_function(m, st, fr, text, rest)
+    del builtins
+    names = candidates(m, st, fr, program, rest)
+    outcomes = [_run_one(m, st, fr, make_event(m, st, fr, program, name, rest)) for name in names]
+    if len(outcomes) == 1:
+        return outcomes[0]
+    return Outcome(unknown(f"output of {program.show()}", tuple(m.trace[-1:])))
+
+
+def _run_one(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
+    m.emit(event)
+    script = _own_script(m, st, fr, event)
+    if script is not None:
+        return script
+    handler = find_handler(event.name)
+    outcome = handler(m, st, fr, event) if handler else _unknown_program(m, st, fr, event)
+    if outcome is not None:
+        return outcome
+    if event.name in SILENT:
+        return DONE
+    return Outcome(unknown(f"output of {event.show()[:80]}", (*event.stdin.upstream, event)))
+
+
+_loaded: dict[str, Handler | None] = {}
+
+
+def find_handler(name: str | None) -> Handler | None:
+    """The function that knows a program, imported when first needed."""
+    if name is None:
+        return None
+    if name not in _loaded:
+        place = HANDLERS.get(name) or HANDLERS.get(re.sub(r"[-.]?\d[\d.]*$", "", name))
+        if place is None and re.match(r"ld(?:-[\w.-]+)?\.so", name):
+            place = "wrappers:loader"
+        _loaded[name] = _load(place) if place else None
+    return _loaded[name]
+
+
+def _load(place: str) -> Handler:
+    from importlib import import_module
+
+    module, _, function = place.partition(":")
+    return getattr(import_module(f".{module}", __package__), function)
+
+
+def candidates(m: Machine, st: State, fr: Frame, program: Value, rest: list[Value]) -> list[str | None]:
+    """The base names of what a command word may run; `[None]` if that cannot be known."""
+    text = program.text
+    if text is not None:
+        return [_resolve(m, st, text)]
+    base = program.base()
+    if base.text:
+        return [_resolve_name(m, st, program, base.text)]
+    known = [name for name in sorted(m.guarded | HANDLERS.keys()) if base.could_be(name)]
+    if len(known) > MAX_CANDIDATES or base.is_opaque:
+        return _opaque(m, st, fr, program, rest)
+    return list(known) or [None]
+
+
+def _resolve_name(m: Machine, st: State, program: Value, name: str) -> str:
+    del m, st, program
+    return name
+
+
+def _opaque(m: Machine, st: State, fr: Frame, program: Value, rest: list[Value]) -> list[str | None]:
+    hole = next((part for part in program.parts if isinstance(part, Hole)), None)
+    variable = hole.variable if hole else ""
+    guess = TOOL_VARIABLES.get(variable) or (variable.lower() if variable.isupper() else "")
+    if guess and (guess in HANDLERS or guess in m.guarded or guess in DATA or variable in TOOL_VARIABLES):
+        return [guess]
+    if _is_own_program(m, st, program):
+        return [None]
+    why = f"the program that {program.show()} stands for is not known"
+    sources = program.sources
+    m.unchecked(
+        "program", fr.segment, why, program=program.show(), sources=sources,
+        event=make_event(m, st, fr, program, None, rest),
+    )  # fmt: skip
+    return [None]
+
+
+def _is_own_program(m: Machine, st: State, program: Value) -> bool:
+    """True for `./tools/$x`: some program of the project itself, which could have been named."""
+    folder = program.prefix.rpartition("/")[0]
+    if not folder or folder.startswith("/dev"):
+        return False
+    return all(inside_workspace(m, path) and path != m.places.workspace for path in paths_of(m, st, literal(folder)))
+
+
+def _resolve(m: Machine, st: State, text: str) -> str:
+    if "/" not in text:
+        return _search(m, st, text)
+    found = _follow(m, st, m.places.join(st.cwds[0] if st.cwds else "/", text))
+    return found or posixpath.basename(text.rstrip("/")) or text
+
+
+def _search(m: Machine, st: State, name: str) -> str:
+    hashed = st.hashed.get(name)
+    if hashed:
+        return _follow(m, st, hashed) or posixpath.basename(hashed)
+    path = st.vars.get("PATH")
+    if path and isinstance(path[0], Value) and st.files:
+        for folder in path[0].show().split(":"):
+            for where in paths_of(m, st, literal(folder or ".")):
+                found = _follow(m, st, posixpath.join(where, name))
+                if found:
+                    return found
+    return name
+
+
+def _follow(m: Machine, st: State, path: str) -> str | None:
+    """The base name of what a copied or linked file really is; None if the command made no such file."""
+    for _hop in range(8):
+        file = st.files.get(path)
+        if file is None or not file.target:
+            return _real_name(m, path)
+        path = file.target
+    return posixpath.basename(path)
+
+
+def _real_name(m: Machine, path: str) -> str | None:
+    if m.places.resolve is not None and (
+        inside_workspace(m, path) or any(path.startswith(temp + "/") for temp in m.places.temp)
+    ):
+        real = m.places.resolve(path)
+        return posixpath.basename(real) if real != path else None
+    return posixpath.basename(path) if not inside_workspace(m, path) and path.startswith("/") and "bin/" in path else None
+
+
+def _own_script(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """Run a script that the command wrote itself, by its first line."""
+    program = event.program
+    if not is_path(program) and "PATH" not in st.vars:
+        return None
+    file = file_at(m, st, program) if is_path(program) else _on_path(m, st, program.text or "")
+    if file is None or not file.contents or file.target:
+        return None
+    from .carriers.shells import run_script
+
+    outcome = DONE
+    for content in file.contents:
+        outcome = run_script(m, st, fr, event, content)
+    return outcome
+
+
+def _on_path(m: Machine, st: State, name: str) -> object:
+    path = st.vars["PATH"][0]
+    for folder in path.show().split(":") if isinstance(path, Value) else ():
+        found = file_at(m, st, literal(posixpath.join(folder or ".", name)))
+        if found is not None:
+            return found
+    return None
+
+
+def call_function(m: Machine, st: State, fr: Frame, name: str, args: list[Value]) -> Outcome:
+    """Run a function's body with its own positional parameters; a call of itself in the background is a bomb."""
+    from .evaluator import run_stmt
+
+    levels = [level for known, level in st.calls if known == name]
+    if levels and fr.asynchronous > levels[0]:
+        m.fork_bomb = m.fork_bomb or fr.segment
+        return DONE
+    if len(levels) > 2:
+        return Outcome(unknown(f"output of {name}"))
+    saved = st.positional, st.calls, st.locals, dict(st.attributes)
+    st.positional, st.calls, st.locals = tuple(args), (*st.calls, (name, fr.asynchronous)), {}
+    outs: list[Value] = []
+    inner = replace(fr, via=(*fr.via, f"{name}()"), depth=fr.depth + 1)
+    for body in st.functions[name]:
+        outs.append(run_stmt(m, st, inner, body).out)
+    for key, options in (st.locals or {}).items():
+        if options is None:
+            st.vars.pop(key, None)
+        else:
+            st.vars[key] = options
+    st.positional, st.calls, st.locals, st.attributes = saved
+    st.dead = False
+    return Outcome(join(outs))
+
+
+def _unknown_program(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    if event.name in DATA or event.name in SILENT:
+        return None
+    scan_tail(m, st, fr, event)
+    return None
+
+
+CODE_OPTION = re.compile(r"-[ce]|-x|--?(?:command|cmd|exec|execute|run|shell|eval|script|hook|on-\w+|pre|post)(?:-\w+)?")
+
+
+def scan_tail(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
+    """Judge every argument tail of a program that may run its arguments, if it starts with a guarded name."""
+    if fr.speculative or not event.argv:
+        return
+    inner = replace(fr, via=(*fr.via, event.name or event.program.show()), speculative=True, depth=fr.depth + 1)
+    previous = ""
+    for index, value in enumerate(event.argv):
+        text = value.text or ""
+        code = _code_in(m, event, previous, text)
+        if code:
+            from .evaluator import run_code
+
+            run_code(m, st.fork(), inner, literal(code))
+        elif text and _is_guarded(m, text):
+            run_argv(m, st.fork(), inner, list(event.argv[index:]))
+        elif value.text is None and value.parts and not value.is_opaque and not value.has_glob:
+            _half_known(m, st, inner, event, index)
+        previous = text
+
+
+def _half_known(m: Machine, st: State, fr: Frame, event: ExecEvent, index: int) -> None:
+    base = event.argv[index].base()
+    if not base.prefix or base.prefix.startswith("-") or "=" in base.prefix:
+        return
+    names = [name for name in sorted(m.guarded) if base.could_be(name)]
+    if 0 < len(names) <= 3:
+        for name in names:
+            run_argv(m, st.fork(), fr, [literal(name), *event.argv[index + 1 :]])
+
+
+def _is_guarded(m: Machine, text: str) -> bool:
+    base = posixpath.basename(text)
+    return base in m.guarded or (base in SHELLS and base not in {".", "source"})
+
+
+def _code_in(m: Machine, event: ExecEvent, previous: str, text: str) -> str:
+    option, equals, attached = text.partition("=")
+    if equals and CODE_OPTION.fullmatch(option):
+        text = attached
+    elif not CODE_OPTION.fullmatch(previous) and len(event.argv) > 1:
+        return ""
+    first, blank, _rest = text.strip().partition(" ")
+    return text if blank and _is_guarded(m, first.strip("'\"\\")) else ""
+
+
+__all__ = ("EMPTY", "call_function", "candidates", "find_handler", "make_event", "run_argv", "scan_tail")
