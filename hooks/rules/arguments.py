@@ -1,0 +1,196 @@
+"""A program's arguments, read as options and words the way the program would read them."""
+
+from __future__ import annotations
+
+from ..frozen import frozen
+from ..shell.events import Value, literal
+from .glob import text_fits
+from .model import Grammar
+
+OFF = frozenset({"false", "0", "no", "off", "none"})
+"""Values that switch an option off: `--force=false`."""
+
+
+@frozen
+class Option:
+    """One option as given: `name` is `-f` for a letter of a cluster, `whole` the word it stood in."""
+
+    name: str
+    whole: str
+    value: Value | None = None
+
+    @property
+    def is_off(self) -> bool:
+        """True for `--force=false`."""
+        return self.value is not None and "=" in self.whole and (self.value.text or "").lower() in OFF
+
+
+@frozen
+class Word:
+    """One argument that is no option; `maybe` if it may also be the value of the option before it."""
+
+    value: Value
+    maybe: bool = False
+
+
+@frozen
+class Arguments:
+    """Options in order, words in order."""
+
+    options: tuple[Option, ...] = ()
+    words: tuple[Word, ...] = ()
+
+
+def read_arguments(argv: tuple[Value, ...], grammar: Grammar) -> Arguments:
+    """Split arguments into options and words. Where the grammar is not known, both readings are kept."""
+    options: list[Option] = []
+    words: list[Word] = []
+    pending: Option | None = None  # an option that takes, or may take, the next word
+    only_words = False
+    for value in argv:
+        given = [] if only_words else _options(value, grammar)
+        if pending is not None and (_takes(pending, grammar) or not given):
+            options[-1] = Option(pending.name, pending.whole, value)
+            if not _takes(pending, grammar):
+                words.append(Word(value, maybe=True))
+            pending = None
+            continue
+        pending = None
+        if not only_words and value.text == "--":
+            only_words = True
+        elif given:
+            options.extend(given)
+            pending = _open_end(given[-1], grammar)
+        else:
+            words.append(Word(value))
+    return Arguments(tuple(options), tuple(words))
+
+
+def _takes(option: Option, grammar: Grammar) -> bool:
+    return option.name in grammar.values
+
+
+def _open_end(option: Option, grammar: Grammar) -> Option | None:
+    if option.value is not None or (grammar.known and not _takes(option, grammar)):
+        return None
+    return option
+
+
+def _options(value: Value, grammar: Grammar) -> list[Option]:
+    shown = value.text if value.text is not None else value.prefix
+    if len(shown) < 2 or not shown.startswith("-") or shown == "--":
+        return []
+    if "=" in shown:
+        name = shown.partition("=")[0]
+        return [Option(name, value.show(), _after(value, len(name) + 1))]
+    if shown.startswith("--") or grammar.single_dash or shown[1].isdigit():
+        return [Option(shown, value.show())]
+    return _cluster(value, shown, grammar)
+
+
+def _cluster(value: Value, shown: str, grammar: Grammar) -> list[Option]:
+    whole = value.show()
+    options: list[Option] = []
+    for place, letter in enumerate(shown[1:], 2):
+        name = f"-{letter}"
+        rest = _after(value, place)
+        if name in grammar.values and rest.parts:
+            return [*options, Option(name, whole, rest)]
+        options.append(Option(name, whole))
+    return options
+
+
+def _after(value: Value, count: int) -> Value:
+    """Give what stands behind the first `count` characters of a word's literal start."""
+    first = value.parts[0]
+    head = first[count:] if isinstance(first, str) else ""
+    return Value((*((head,) if head else ()), *value.parts[1:]))
+
+
+def has_flag(arguments: Arguments, choices: str) -> bool:
+    """Tell whether one of the choices (`-f|--force|--prune=now`) is among the options."""
+    return any(_has(arguments, choice) for choice in choices.split("|"))
+
+
+def _has(arguments: Arguments, choice: str) -> bool:
+    name, equals, wanted = choice.partition("=")
+    for option in arguments.options:
+        if not _is_spelling(option, name):
+            continue
+        if equals:
+            if option.value is not None and _value_fits(option.value, wanted):
+                return True
+        elif not option.is_off:
+            return True
+    return False
+
+
+def _value_fits(value: Value, wanted: str) -> bool:
+    text = value.text
+    return text_fits(text, wanted) if text is not None else not value.prefix or wanted.startswith(value.prefix)
+
+
+def _is_spelling(option: Option, name: str) -> bool:
+    """Tell whether an option is a spelling of a flag: exact, one dash for two, or a long one cut short."""
+    if "*" in name or "?" in name:
+        return text_fits(option.whole, name)
+    if option.name == name:
+        return True
+    if len(name) == 2:
+        return False
+    whole = option.whole.partition("=")[0]
+    if not name.startswith("--"):
+        return whole in {name, f"-{name}"}
+    # Two letters at least: one letter is ambiguous in almost every program, and then refused by the program.
+    return whole.startswith("--") and len(whole) > 3 and name.startswith(whole)
+
+
+def exact_flag(arguments: Arguments, choices: str) -> bool:
+    """As `has_flag` for what makes a command harmless: no abbreviations, for a wrong guess would let it run."""
+    return any(_has_exactly(arguments, choice) for choice in choices.split("|"))
+
+
+def _has_exactly(arguments: Arguments, choice: str) -> bool:
+    name, equals, wanted = choice.partition("=")
+    for option in arguments.options:
+        same = option.name == name or option.whole.partition("=")[0] == name
+        if same and equals and option.value is not None and text_fits(option.value.text or "\0", wanted):
+            return True
+        if same and not equals and not option.is_off:
+            return True
+    return False
+
+
+def rest_after(words: tuple[Word, ...], wanted: str) -> tuple[Word, ...] | None:
+    """Take a subcommand (`stash drop|clear`) off the leading words; None if it is not there."""
+    for position, choices in enumerate(wanted.split()):
+        del position
+        skipped = _skip_to(words, choices)
+        if skipped is None:
+            return None
+        words = skipped
+    return words
+
+
+def _skip_to(words: tuple[Word, ...], choices: str) -> tuple[Word, ...] | None:
+    for index, word in enumerate(words):
+        if any(_word_is(word.value, choice) for choice in choices.split("|")):
+            return words[index + 1 :]
+        if not word.maybe:
+            return None
+    return None
+
+
+def _word_is(value: Value, wanted: str) -> bool:
+    text = value.text
+    if text is None:
+        return value.could_be(wanted) if "*" not in wanted else not value.is_opaque
+    return text == wanted or ("*" in wanted and text_fits(text, wanted))
+
+
+HELP = literal("--help")
+
+
+def asks_for_help(arguments: Arguments) -> bool:
+    """Tell whether `--help` stands among the options, so that nothing but a text is printed."""
+    return any(option.whole == "--help" for option in arguments.options)

@@ -1,0 +1,86 @@
+"""Path patterns of rules (`~/.ssh/**`, `/proc/*/environ`) held against paths that may have unknown pieces."""
+
+from __future__ import annotations
+
+from ..shell.events import Glob, Hole, Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shell.events import Places
+
+    Component = str | Value
+    Path = tuple[Component, ...]
+
+_split: dict[tuple[str, str, str], tuple[str, ...]] = {}
+
+
+def split_pattern(pattern: str, places: Places) -> tuple[str, ...]:
+    """Split a pattern into components; `~` is the home, `.` the workspace, `**` any number of folders."""
+    key = (pattern, places.home, places.workspace)
+    found = _split.get(key)
+    if found is None:
+        if len(_split) > 4096:
+            _split.clear()
+        whole = pattern
+        if pattern.startswith("~/"):
+            whole = places.home + pattern[1:]
+        elif pattern.startswith("./"):
+            whole = places.workspace + pattern[1:]
+        found = _split[key] = tuple(piece for piece in whole.split("/") if piece)
+    return found
+
+
+def fits(path: Path, pattern: tuple[str, ...]) -> bool:
+    """Tell whether a path may match a pattern; `**` stands for any number of components, also none."""
+    if not pattern:
+        return not path
+    if pattern[0] == "**":
+        return any(fits(path[skip:], pattern[1:]) for skip in range(len(path) + 1))
+    if not path:
+        return False
+    return component_fits(path[0], pattern[0]) and fits(path[1:], pattern[1:])
+
+
+def component_fits(piece: Component, pattern: str) -> bool:
+    """Tell whether one component may match one component of a pattern."""
+    if isinstance(piece, str):
+        if "*" not in pattern and "?" not in pattern and "[" not in pattern:
+            return piece == pattern
+        from fnmatch import fnmatchcase
+
+        return fnmatchcase(piece, pattern)
+    if piece.is_opaque:
+        return False  # an unknown name is not suspected of being each of the protected ones
+    if pattern.startswith(".") and not isinstance(piece.parts[0], str) and not _matches_dot(piece.parts[0]):
+        return False
+    return piece.could_match(Value(pattern_parts(pattern)))
+
+
+def _matches_dot(part: Glob | Hole) -> bool:
+    return isinstance(part, Glob) and part.pattern.startswith(("[.", "@(."))
+
+
+def pattern_parts(pattern: str) -> tuple[str | Glob, ...]:
+    """Turn `id_*` into literal and glob parts."""
+    parts: list[str | Glob] = []
+    text = ""
+    index = 0
+    while index < len(pattern):
+        end = pattern.find("]", index + 2) if pattern[index] == "[" else index
+        if pattern[index] in "*?" or (pattern[index] == "[" and end > 0):
+            if text:
+                parts.append(text)
+                text = ""
+            parts.append(Glob(pattern[index : end + 1]))
+            index = end + 1
+        else:
+            text += pattern[index]
+            index += 1
+    return (*parts, text) if text else tuple(parts)
+
+
+def text_fits(text: str, pattern: str) -> bool:
+    """Tell whether a text matches a shell-style pattern as a whole, letter case aside."""
+    from fnmatch import fnmatchcase
+
+    return fnmatchcase(text.lower(), pattern.lower())

@@ -1,0 +1,215 @@
+"""The law: rules in force, frozen, and the verdict on one command text."""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+
+from ..decisions import Verdict
+from ..frozen import frozen
+from ..shell import read_command
+from ..shell.events import ExecEvent, Reading, Value
+from .glob import text_fits
+from .match import matches
+from .model import FINDINGS, RuleSet
+from .scene import Scene
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..shell.events import Places, Unchecked
+    from .model import Grammar, Rule
+
+VERDICTS = {"deny": Verdict.DENY, "ask": Verdict.ASK, "log": Verdict.ALLOW}
+UNREADABLE = "unreadable"
+"""The rule named where a text cannot be judged at all: syntax, bytes, limits."""
+JUDGE_FAILED = "judge-failed"
+"""The rule named where judging itself broke or took too long."""
+TIME_LIMIT_MS = 2000
+"""How long judging the events of one command may take; what takes longer is denied, never waved through."""
+
+_KINDS = {"program": "unchecked-program", "code": "unchecked-code", "environment": "environment"}
+_NO_EVENT = ExecEvent(Value(), None)
+_MEMO_SIZE = 4096
+
+
+@frozen
+class Judgement:
+    """The verdict on one command text, and why.
+
+    `rule` is the id, `entry` the one-line entry it came from; `segment` the part of the text at fault; `matched` the
+    command as it would run. `events` are all commands that would run, for people. `logged` are the ids of `log` rules.
+    """
+
+    verdict: Verdict
+    rule: str | None = None
+    message: str = ""
+    segment: str = ""
+    matched: str = ""
+    entry: str = ""
+    events: tuple[str, ...] = ()
+    logged: tuple[str, ...] = ()
+    micros: int = 0
+
+    @property
+    def reason(self) -> str:
+        """One or two lines for the model: what matched, and what to do instead."""
+        if self.verdict <= Verdict.ALLOW:
+            return ""
+        if self.rule == UNREADABLE:
+            return f"Refused: {self.message}"
+        shown = _short(self.segment)
+        runs = _short(self.matched)
+        detail = f" (it would run `{runs}`)" if runs and runs != shown else ""
+        what = f"the blocklist entry `{self.entry}`" if self.entry else f"rule {self.rule}"
+        verb = "asks a person about" if self.verdict is Verdict.ASK else "forbids"
+        message = "" if self.entry else self.message
+        return f"{what[0].upper()}{what[1:]} {verb} `{shown}`{detail}.{chr(10) if message else ''}{message}"
+
+
+class Judge:
+    """Compiled rules, indexed by program; immutable. `Law` puts the tools of an agent in front of it."""
+
+    __slots__ = ("_anything", "_by_name", "_findings", "_grammars", "_memo", "_patterns", "_sets", "guarded", "rules")
+
+    def __init__(self, rules: RuleSet) -> None:
+        self.rules = rules
+        self._grammars: dict[str, Grammar] = dict(rules.grammars)
+        self._sets = dict(rules.paths)
+        self._by_name: dict[str, list[Rule]] = {}
+        self._patterns: list[tuple[str, Rule]] = []
+        self._anything: list[Rule] = []
+        self._findings: list[Rule] = []
+        for rule in rules.rules:
+            self._place(rule)
+        self.guarded = frozenset(self._by_name)
+        self._memo: dict[tuple[str, Places, str], Judgement] = {}
+
+    def _place(self, rule: Rule) -> None:
+        if rule.when.finding:
+            self._findings.append(rule)
+        elif not rule.when.program or "*" in rule.when.program:
+            self._anything.append(rule)
+        else:
+            for name in rule.when.program:
+                if "*" in name or "?" in name:
+                    self._patterns.append((name, rule))
+                else:
+                    self._by_name.setdefault(name, []).append(rule)
+
+    @property
+    def sets(self) -> dict[str, tuple[str, ...]]:
+        """The path sets in force."""
+        return self._sets
+
+    def judge(self, text: str, places: Places, agent_type: str = "lead") -> Judgement:
+        """Give the verdict on a command text. A judge that breaks, denies."""
+        key = (text, places, agent_type)
+        # A live command is judged anew each time: links and scripts on disk may have changed.
+        memorable = places.resolve is None and places.read is None
+        found = self._memo.get(key) if memorable else None
+        if found is not None:
+            return found
+        began = perf_counter_ns()
+        try:
+            judgement = self._judge(text, places, agent_type, began)
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong in the judge must refuse
+            message = f"the law could not judge this ({type(error).__name__}: {error}), so it does not run."
+            judgement = Judgement(Verdict.DENY, JUDGE_FAILED, message, segment=text[:200], micros=_micros(began))
+        if memorable and len(text) < 65536:
+            if len(self._memo) >= _MEMO_SIZE:
+                self._memo.clear()
+            self._memo[key] = judgement
+        return judgement
+
+    def _judge(self, text: str, places: Places, agent_type: str, began: int) -> Judgement:
+        reading = read_command(text, places, self.guarded)
+        if reading.refusal is not None:
+            message = f"{reading.refusal}. Write it in a simpler form."
+            return Judgement(Verdict.DENY, UNREADABLE, message, segment=text[:200], micros=_micros(began))
+        best: tuple[Verdict, Rule, str, str] | None = None
+        logged: list[str] = []
+        for rule, segment, matched in self.hits(reading, places, agent_type, began):
+            verdict = VERDICTS[rule.decision]
+            if rule.decision == "log":
+                logged.append(rule.id)
+            elif best is None or verdict > best[0]:
+                best = (verdict, rule, segment, matched)
+            if verdict is Verdict.DENY:
+                break
+        events = tuple(event.show()[:400] for event in reading.events[:64])
+        notes = {"events": events, "logged": tuple(dict.fromkeys(logged)), "micros": _micros(began)}
+        if best is None:
+            return Judgement(Verdict.ALLOW, **notes)
+        verdict, rule, segment, matched = best
+        return Judgement(verdict, rule.id, rule.message, segment, matched, rule.entry, **notes)
+
+    def hits(
+        self, reading: Reading, places: Places, agent_type: str, began: int
+    ) -> Iterator[tuple[Rule, str, str]]:
+        """Give every rule that applies to what would run, with the segment and the command at fault.
+
+        Raises:
+            TimeoutError: judging took too long.
+        """
+        for scene in self._scenes(reading, places):
+            if _micros(began) > TIME_LIMIT_MS * 1000:
+                raise TimeoutError(f"more than {TIME_LIMIT_MS} ms")
+            for rule in self._candidates(scene):
+                if _binds(rule, agent_type) and matches(rule, scene):
+                    event = scene.event
+                    yield rule, event.segment, event.show() if event is not _NO_EVENT else ""
+
+    def _scenes(self, reading: Reading, places: Places) -> Iterator[Scene]:
+        for event in reading.events:
+            yield Scene(event, places, self._sets, self._grammars, reading)
+        if reading.fork_bomb:
+            event = ExecEvent(Value(), None, segment=reading.fork_bomb)
+            yield Scene(event, places, self._sets, self._grammars, reading, FINDINGS[0])
+        for unknown in reading.unknowns:
+            event = _stand_in(unknown)
+            yield Scene(event, places, self._sets, self._grammars, reading, _KINDS.get(unknown.kind, FINDINGS[2]))
+
+    def _candidates(self, scene: Scene) -> Iterator[Rule]:
+        if scene.finding:
+            yield from self._findings
+            return
+        name = scene.event.name
+        if name is None:
+            yield from self.rules.rules
+            return
+        yield from self._by_name.get(name, ())
+        for pattern, rule in self._patterns:
+            if text_fits(name, pattern):
+                yield rule
+        yield from self._anything
+
+
+def _stand_in(unknown: Unchecked) -> ExecEvent:
+    """Make an event of something unknown, so that rules can ask what feeds it."""
+    from ..shell.events import Hole, Stdin
+
+    sources = unknown.sources
+    if unknown.event is not None:
+        sources = (*sources, *unknown.event.stdin.upstream)
+    hole = Value((Hole(unknown.why, source=sources),))
+    return ExecEvent(
+        Value((unknown.program,)) if unknown.program else hole,
+        unknown.program or None,
+        (hole,),
+        stdin=Stdin("pipe", upstream=sources),
+        segment=unknown.segment,
+    )
+
+
+def _binds(rule: Rule, agent_type: str) -> bool:
+    return not rule.agents or any(text_fits(agent_type, pattern) for pattern in rule.agents)
+
+
+def _micros(began: int) -> int:
+    return (perf_counter_ns() - began) // 1000
+
+
+def _short(text: str, limit: int = 160) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"

@@ -1,0 +1,182 @@
+"""`Law`: where rules come from, and the judgement of tool calls by them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from ..decisions import Decision, Verdict
+from ..errors import ConfigError
+from ..matchers import our_name
+from .cache import load_cached, save_cached
+from .examples import check_examples
+from .files import FILE_TOOLS, judge_file
+from .judge import JUDGE_FAILED, UNREADABLE, Judge, Judgement
+from .load import Source, compile_sources
+from .model import pack, unpack
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ..calls import RunRef, ToolCall
+    from ..chain import Hook
+    from ..shell.events import Places
+    from .model import RuleSet
+
+NAME = "law"
+HOOK_SECONDS = 10.0
+
+
+class Law:
+    """Rules in force: frozen at load, one for all agents. `digest` is the sha-256 of the compiled rules."""
+
+    __slots__ = ("_judge", "digest", "sources")
+
+    def __init__(self, rules: RuleSet, sources: tuple[Source, ...] = ()) -> None:
+        self._judge = Judge(rules)
+        self.sources = sources
+        self.digest = digest_of(rules)
+
+    @classmethod
+    def load(
+        cls,
+        user: str | None = None,
+        project: str | None = None,
+        extra: tuple[Source, ...] = (),
+        *,
+        cache: bool = True,
+    ) -> Law:
+        """Load the shipped rules, then a user's file, then a project's, then `extra`; a missing file adds nothing.
+
+        The user's file sets the floor and may disable shipped rules by id; all later ones only tighten. Every
+        example in every rule is tried. With `cache`, rules compiled before are taken from the state folder.
+
+        Raises:
+            ConfigError: a file is not valid or not readable, or an example fails; file, line, remedy.
+        """
+        sources = (*shipped_sources(), *_read(user, "user"), *_read(project, "project"), *extra)
+        return cls.of_sources(sources, cache=cache)
+
+    @classmethod
+    def of_sources(cls, sources: tuple[Source, ...], *, cache: bool = False) -> Law:
+        """Load the law from texts.
+
+        Raises:
+            ConfigError: as `load`.
+        """
+        packed = load_cached(sources) if cache else None
+        if packed is not None:
+            return cls(unpack(packed), sources)
+        rules = compile_sources(sources)
+        check_examples(rules, sources)
+        if cache:
+            save_cached(sources, pack(rules))
+        return cls(rules, sources)
+
+    def tightened(self, extra: tuple[Source, ...]) -> Law:
+        """Give this law with more rules, which can only refuse more.
+
+        Raises:
+            ConfigError: as `load`.
+        """
+        return Law.of_sources((*self.sources, *extra)) if extra else self
+
+    @property
+    def rules(self) -> RuleSet:
+        """The compiled rules."""
+        return self._judge.rules
+
+    def judge_command(self, text: str, places: Places, agent_type: str = "lead") -> Judgement:
+        """Give the verdict on shell text. Never raises: a judge that breaks, denies."""
+        return self._judge.judge(text, places, agent_type)
+
+    def judge_call(self, call: ToolCall, ref: RunRef, places: Places) -> Decision:
+        """Give the decision on a tool call: shell text by what it would run, file tools by the path they touch."""
+        name = our_name(call.name)
+        try:
+            if name == "bash":
+                judgement = self._judge_bash(call, ref, places)
+            elif name in FILE_TOOLS:
+                judgement = judge_file(self._judge, name, call.args, places, ref.agent_type)
+            else:
+                return Decision(by=NAME)
+        except Exception as error:  # noqa: BLE001 - a law that breaks must refuse
+            text = f"the law could not judge this call ({type(error).__name__}: {error}), so it does not run."
+            judgement = Judgement(Verdict.DENY, JUDGE_FAILED, text)
+        return self._decision(judgement)
+
+    def _judge_bash(self, call: ToolCall, ref: RunRef, places: Places) -> Judgement:
+        text = call.args.get("command")
+        if not isinstance(text, str):
+            return Judgement(Verdict.DENY, UNREADABLE, "the call has no `command` text to judge.")
+        return self._judge.judge(text, places, ref.agent_type)
+
+    def _decision(self, judgement: Judgement) -> Decision:
+        detail: dict[str, Any] = {
+            "segment": judgement.segment,
+            "events": list(judgement.events),
+            "micros": judgement.micros,
+            "policy_sha256": self.digest,
+        }
+        if judgement.logged:
+            detail["logged"] = list(judgement.logged)
+        if judgement.entry:
+            detail["entry"] = judgement.entry
+        # What no rule forbids is no consent: another gate may still object, and none is overruled.
+        verdict = Verdict.ABSTAIN if judgement.verdict is Verdict.ALLOW else judgement.verdict
+        return Decision(verdict, judgement.reason, judgement.rule, by=NAME, detail=detail)
+
+
+def digest_of(rules: RuleSet) -> str:
+    """Give the sha-256 of the canonical form of compiled rules."""
+    text = json.dumps(pack(rules), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def shipped_sources() -> tuple[Source, ...]:
+    """Read the rule files that come with the program, in order of their names."""
+    import os
+
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "law")
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".toml"))
+    return tuple(
+        source for name in names for source in _read(os.path.join(folder, name), "default", f"default/{name}")
+    )
+
+
+def entries(lines: tuple[str, ...], source: str, agents: tuple[str, ...] = (), decision: str = "deny") -> Source:
+    """Make a source of one-line entries, as an agent's definition lists them."""
+    text = f"{decision} = {json.dumps(list(lines), ensure_ascii=True)}\n"
+    return Source(source, text, "project", agents)
+
+
+def _read(path: str | None, level: str, shown: str = "") -> tuple[Source, ...]:
+    if path is None:
+        return ()
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+        return (Source(shown or path, data.decode("utf-8"), level),)
+    except FileNotFoundError:
+        return ()
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1  # pyright: ignore[reportPossiblyUnboundVariable]
+        raise ConfigError("this is not UTF-8 text; save the file as UTF-8", path, line) from None
+    except OSError as error:
+        raise ConfigError(f"cannot be read ({error.strerror}); mend its permissions or remove it", path) from None
+
+
+def law_hook(law: Law, places: Places | Callable[[RunRef], Places]) -> Hook:
+    """Make the gate of the chain that asks the law about every tool call of every agent."""
+    from ..chain import Hook
+    from ..events import PreToolUse
+
+    async def run(event: Any) -> Decision | None:
+        if not isinstance(event, PreToolUse):
+            return None
+        here = places(event.ref) if callable(places) else places
+        return law.judge_call(event.call, event.ref, here)
+
+    return Hook(NAME, frozenset({"PreToolUse"}), run, timeout=HOOK_SECONDS)

@@ -1,0 +1,234 @@
+"""One condition against one event: every field that asks for something must find it."""
+
+from __future__ import annotations
+
+from . import sql
+from .arguments import asks_for_help, exact_flag, has_flag, rest_after
+from .glob import text_fits
+from .paths import BUILT_IN, holds
+from .scene import cuts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ..shell.events import Redirect, Value
+    from .arguments import Word
+    from .model import Condition, Rule
+    from .scene import Scene
+
+FEW = 2
+"""How many things beside the program a rule must ask for to be held against a program nobody knows."""
+
+
+def matches(rule: Rule, scene: Scene) -> bool:
+    """Tell whether a rule applies to an event: its condition holds and none of its exceptions does.
+
+    The program of the condition is taken to fit already, except where it is unknown: the caller's index sees to it.
+    """
+    event = scene.event
+    if event.speculative and not (rule.speculative and event.name):
+        return False
+    if event.name is None and not scene.finding and rule.when.program and rule.when.strength < FEW:
+        return False
+    if not holds_all(rule.when, scene):
+        return False
+    if not rule.entry and asks_for_help(scene.arguments):
+        return False
+    return not any(excuses(condition, scene) for condition in rule.unless)
+
+
+def holds_all(condition: Condition, scene: Scene) -> bool:
+    """Tell whether all fields of a condition but the program hold."""
+    if condition.finding and scene.finding not in condition.finding:
+        return False
+    if not condition.finding and scene.finding:
+        return False
+    if not _fits_words(condition, scene, has_flag):
+        return False
+    return all(not asked or test(asked, scene) for asked, test in _asked(condition))
+
+
+def _asked(condition: Condition) -> Iterable[tuple[tuple[str, ...], Callable[[tuple[str, ...], Scene], bool]]]:
+    return (
+        (condition.upstream, _fed_by),
+        (condition.env, _sets),
+        (condition.stdin, _reads),
+        (condition.redirect, _redirects),
+        (condition.remote, _runs_at),
+        (condition.options, _given),
+        (condition.upstream_reads, _upstream_reads),
+        (condition.arguments, _names_path),
+        (condition.writes, _writes),
+        (condition.text, _says),
+        (condition.sql, _queries),
+    )
+
+
+def excuses(condition: Condition, scene: Scene) -> bool:
+    """Tell whether an exception surely holds: what is unknown excuses nothing."""
+    name = scene.event.name
+    if condition.program and not (name and program_fits(name, condition.program)):
+        return False
+    if any(value.is_opaque for value in scene.event.argv if value.text is None) and condition.flags:
+        return False
+    if not _fits_words(condition, scene, exact_flag):
+        return False
+    return all(not asked or test(asked, scene) for asked, test in _asked(condition))
+
+
+def program_fits(name: str, patterns: tuple[str, ...]) -> bool:
+    """Tell whether a program's name is one of the patterns."""
+    return any(name == pattern or ("*" in pattern and text_fits(name, pattern)) for pattern in patterns)
+
+
+def _fits_words(condition: Condition, scene: Scene, flag: Callable[..., bool]) -> bool:
+    if not (condition.subcommand or condition.flags or condition.operands or condition.all_operands):
+        return True
+    arguments = scene.arguments
+    if not all(flag(arguments, choices) for choices in condition.flags):
+        return False
+    if not condition.subcommand:
+        return _fits_operands(condition, arguments.words, scene)
+    rests = (rest_after(arguments.words, wanted) for wanted in condition.subcommand)
+    return any(rest is not None and _fits_operands(condition, rest, scene) for rest in rests)
+
+
+def _fits_operands(condition: Condition, words: tuple[Word, ...], scene: Scene) -> bool:
+    if condition.operands and not any(_operand(predicate, words, scene) for predicate in condition.operands):
+        return False
+    return all(_operand(predicate, words, scene) for predicate in condition.all_operands)
+
+
+def _operand(predicate: str, words: tuple[Word, ...], scene: Scene) -> bool:
+    if predicate == "none":
+        return not any(not word.maybe for word in words)
+    if predicate == "several":
+        return len(words) > 1
+    return any(value_holds(predicate, word.value, scene) for word in words)
+
+
+def value_holds(predicate: str, value: Value, scene: Scene) -> bool:
+    """Tell whether one predicate may hold for one word.
+
+    `=TEXT` is a shell-style pattern over the word, `NAME= PREDICATE` looks behind a key (`of= device`), `path PATTERN`
+    is a path pattern, `from A|B` asks whose output it is, `secret-variable` and `unknown` ask about holes, anything
+    else is a path predicate or path set.
+    """
+    if predicate.startswith("="):
+        return _text_is(value, predicate[1:])
+    if predicate.startswith("from "):
+        names = tuple(predicate[5:].split("|"))
+        return any(event.name and program_fits(event.name, names) for event in value.sources)
+    if predicate.startswith("path "):
+        return any(holds("path", spot, scene.places, {"path": (predicate[5:],)}) for spot in scene.spots(value))
+    if predicate == "secret-variable":
+        return any(is_secret_name(hole.variable) for hole in value.holes)
+    if predicate == "unknown":
+        return value.is_opaque and not all(hole.digits for hole in value.holes)
+    key, found, inner = predicate.partition("= ")
+    if found:
+        return value.prefix.startswith(f"{key}=") and value_holds(
+            inner, _behind(value, len(key) + 1), scene
+        )
+    return scene.holds(predicate, value)
+
+
+def _behind(value: Value, count: int) -> Value:
+    head = value.prefix[count:]
+    return type(value)((*((head,) if head else ()), *value.parts[1:]))
+
+
+def _text_is(value: Value, pattern: str) -> bool:
+    text = value.text
+    if text is not None:
+        return text == pattern or text_fits(text, pattern)
+    return text_fits(value.show(), pattern) or (value.has_glob and value.could_be(pattern))
+
+
+_SECRET_WORDS = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL")
+
+
+def is_secret_name(variable: str) -> bool:
+    """Tell whether a variable's name says that it holds a secret."""
+    name = variable.upper()
+    return any(word in name for word in _SECRET_WORDS)
+
+
+def _fed_by(names: tuple[str, ...], scene: Scene) -> bool:
+    return any(program_fits(name, names) for name in scene.upstream)
+
+
+def _sets(names: tuple[str, ...], scene: Scene) -> bool:
+    return any(program_fits(name, names) for name, _value in scene.event.env)
+
+
+def _reads(kinds: tuple[str, ...], scene: Scene) -> bool:
+    stdin = scene.event.stdin
+    if stdin.kind == "null" or (stdin.text is not None and stdin.text.text is not None):
+        known = "" if stdin.text is None else (stdin.text.text or "")
+        return "known" in kinds or ("empty" in kinds and not known.strip())
+    if any(r.fd == 0 and r.target.text == "/dev/null" for r in scene.event.redirects):
+        return "empty" in kinds
+    return "unknown" in kinds and stdin.kind != "inherit"
+
+
+def _redirects(wanted: tuple[str, ...], scene: Scene) -> bool:
+    return any(_redirect_is(redirect, one, scene) for redirect in scene.event.redirects for one in wanted)
+
+
+def _redirect_is(redirect: Redirect, wanted: str, scene: Scene) -> bool:
+    direction, _, predicate = wanted.partition(" ")
+    if (direction == ">" and not redirect.writes) or (direction == "<" and "<" not in redirect.op):
+        return False
+    return value_holds(predicate, redirect.target, scene)
+
+
+def _runs_at(patterns: tuple[str, ...], scene: Scene) -> bool:
+    return any(text_fits(scene.event.remote, pattern) for pattern in patterns)
+
+
+def _names_path(predicates: tuple[str, ...], scene: Scene) -> bool:
+    return any(value_holds(predicate, value, scene) for value in scene.pieces() for predicate in predicates)
+
+
+def _given(wanted: tuple[str, ...], scene: Scene) -> bool:
+    for one in wanted:
+        choices, _, predicate = one.partition(" ")
+        for option in scene.arguments.options:
+            if option.value is None or option.name not in choices.split("|"):
+                continue
+            if any(value_holds(predicate, piece, scene) for piece in (option.value, *cuts(option.value))):
+                return True
+    return False
+
+
+def _upstream_reads(predicates: tuple[str, ...], scene: Scene) -> bool:
+    own = [r.target for r in scene.event.redirects if "<" in r.op]
+    if any(value_holds(predicate, value, scene) for value in own for predicate in predicates):
+        return True
+    for event in scene.upstream_events:
+        values = [*event.argv, *(r.target for r in event.redirects if "<" in r.op)]
+        other = scene.of(event)
+        pieces = [piece for value in values for piece in (value, *cuts(value))]
+        if any(value_holds(predicate, piece, other) for piece in pieces for predicate in predicates):
+            return True
+    return False
+
+
+def _writes(predicates: tuple[str, ...], scene: Scene) -> bool:
+    written = (one.path for one in scene.reading.writes if one.by is None or one.by == scene.event)
+    return any(value_holds(predicate, path, scene) for path in written for predicate in predicates)
+
+
+def _says(patterns: tuple[str, ...], scene: Scene) -> bool:
+    squeezed = [" ".join(text.split()) for text in scene.texts]
+    return any(text_fits(text, pattern) for text in squeezed for pattern in patterns)
+
+
+def _queries(kinds: tuple[str, ...], scene: Scene) -> bool:
+    return any(sql.throws_away(text) in kinds for text in scene.texts)
+
+
+OPERAND_WORDS = frozenset({*BUILT_IN, "none", "several", "secret-variable"})
+"""Predicates that need no path set."""

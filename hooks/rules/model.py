@@ -1,0 +1,151 @@
+"""What a rule is, once loaded: typed conditions on one `ExecEvent`, a decision, a message."""
+
+from __future__ import annotations
+
+from ..frozen import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+FINDINGS = ("fork-bomb", "unchecked-program", "unchecked-code", "environment")
+"""A process bomb; an unknowable program; unknowable code; a variable that swaps the program for another."""
+
+
+@frozen
+class Condition:
+    """Everything here must hold for an event; an empty field asks for nothing.
+
+    `program`: base names or shell-style patterns, one must fit. `subcommand`: leading non-option words, each choice
+    like `stash drop|clear`. `flags`: all must be there, each a choice like `-f|--force` or `--prune=now`.
+    `operands`: one predicate must hold for one operand. `arguments`: the same for any argument, option values and
+    what stands behind `=`, `@` or `:` in them included. `redirect`: `> PREDICATE` or `< PREDICATE`. `env`: names set
+    on the command line. `upstream`: programs whose output is read or expanded into the arguments. `text`: patterns
+    over any argument and the known input. `sql`: kinds of statement. `stdin`: `empty`, `known` or `unknown`.
+    `writes`: predicates over files written. `remote`: patterns over where it would run. `all_operands`: each predicate
+    must hold for some operand. `finding`: what reading the text itself brought up (see `FINDINGS`). `options`:
+    `-d|--data PREDICATE` over an option's value. `upstream_reads`: predicates over what the upstream programs are given.
+    """
+
+    program: tuple[str, ...] = ()
+    subcommand: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    operands: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    redirect: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    upstream: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    sql: tuple[str, ...] = ()
+    stdin: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    remote: tuple[str, ...] = ()
+    all_operands: tuple[str, ...] = ()
+    finding: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    upstream_reads: tuple[str, ...] = ()
+
+    @property
+    def strength(self) -> int:
+        """How many kinds of thing it asks for beside the program: what an unknown program is held against."""
+        return sum(bool(getattr(self, name)) for name in self.__fields__ if name != "program")
+
+
+@frozen
+class Rule:
+    """One rule in force. `source` says where it was written; `entry` is the one-line entry it came from, if any.
+
+    `agents` are patterns over agent types. `speculative` is False for a rule whose program's name is an everyday
+    word: then it does not count where the name is only an argument of a program nobody knows.
+    """
+
+    id: str
+    when: Condition
+    decision: str = "deny"
+    message: str = ""
+    unless: tuple[Condition, ...] = ()
+    agents: tuple[str, ...] = ()
+    speculative: bool = True
+    source: str = ""
+    entry: str = ""
+    deny: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+
+
+@frozen
+class Grammar:
+    """How a program reads its arguments.
+
+    `values` are the options that take the next word; the list is complete if `known`. `single_dash`: `-force` is one
+    option, not a cluster. `aliases` are groups of spellings of one option, like `-f|--force`.
+    """
+
+    values: frozenset[str] = frozenset()
+    known: bool = False
+    single_dash: bool = False
+    aliases: tuple[str, ...] = ()
+
+
+@frozen
+class RuleSet:
+    """All rules, grammars and path sets in force, in the order of their sources."""
+
+    rules: tuple[Rule, ...] = ()
+    grammars: tuple[tuple[str, Grammar], ...] = ()
+    paths: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+def pack(rules: RuleSet) -> dict[str, Any]:
+    """Turn a rule set into plain JSON data, the same for the same rules."""
+    return {
+        "rules": [_pack_rule(rule) for rule in rules.rules],
+        "grammars": {
+            name: [sorted(grammar.values), grammar.known, grammar.single_dash, list(grammar.aliases)]
+            for name, grammar in rules.grammars
+        },
+        "paths": {name: list(patterns) for name, patterns in rules.paths},
+    }
+
+
+def unpack(data: dict[str, Any]) -> RuleSet:
+    """Turn data from `pack` back into a rule set.
+
+    Raises:
+        LookupError, TypeError, ValueError: the data is not what `pack` makes.
+    """
+    return RuleSet(
+        tuple(_unpack_rule(rule) for rule in data["rules"]),
+        tuple(
+            (name, Grammar(frozenset(values), known, single, tuple(aliases)))
+            for name, (values, known, single, aliases) in data["grammars"].items()
+        ),
+        tuple((name, tuple(patterns)) for name, patterns in data["paths"].items()),
+    )
+
+
+_PLAIN = ("id", "decision", "message", "speculative", "source", "entry")
+_LISTS = ("agents", "deny", "allow")
+
+
+def _pack_rule(rule: Rule) -> dict[str, Any]:
+    packed: dict[str, Any] = {name: getattr(rule, name) for name in _PLAIN}
+    packed.update({name: list(getattr(rule, name)) for name in _LISTS})
+    packed["when"] = _pack_condition(rule.when)
+    packed["unless"] = [_pack_condition(condition) for condition in rule.unless]
+    return packed
+
+
+def _pack_condition(condition: Condition) -> dict[str, list[str]]:
+    return {name: list(held) for name in condition.__fields__ if (held := getattr(condition, name))}
+
+
+def _unpack_rule(data: dict[str, Any]) -> Rule:
+    plain = {name: data[name] for name in _PLAIN}
+    lists = {name: tuple(data[name]) for name in _LISTS}
+    unless = tuple(_unpack_condition(condition) for condition in data["unless"])
+    return Rule(when=_unpack_condition(data["when"]), unless=unless, **plain, **lists)
+
+
+def _unpack_condition(data: dict[str, list[str]]) -> Condition:
+    return Condition(**{name: tuple(held) for name, held in data.items()})

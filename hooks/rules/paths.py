@@ -1,0 +1,315 @@
+"""Where a word points: path predicates over `Value`s, decided from text alone.
+
+A word becomes one or more `Spot`s: absolute paths as components, where a component is text or a `Value` with globs and
+holes in it. Nothing is looked up on disk, except through `Places.resolve` where a live command is judged. An unknown
+piece counts as one unknown name and as nothing at all, so `"$DIR"/` is also `/`; a word that starts unknown could
+point anywhere.
+"""
+
+from __future__ import annotations
+
+from ..frozen import frozen
+from ..shell.events import ANYWHERE, Glob, Hole, Value
+from .glob import fits, split_pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ..shell.events import ExecEvent, Places
+
+    Component = str | Value
+    Path = tuple[Component, ...]
+    PathSets = Mapping[str, tuple[str, ...]]
+
+STRANGE_NAME = "qzxw-7"
+"""A file name nobody has: a pattern that fits it fits everything."""
+
+BUILT_IN = (
+    "outside",
+    "root-of-all",
+    "workspace-root",
+    "workspace-git",
+    "home",
+    "temp-root",
+    "device",
+    "unknown",
+    "any",
+)
+
+
+@frozen
+class Spot:
+    """One place a word may point to; `path` is None where it could be anywhere."""
+
+    path: Path | None
+
+
+def spots(value: Value, event: ExecEvent, places: Places) -> tuple[Spot, ...]:
+    """Give every place that a word may point to, seen from the event's working folders."""
+    text = value.text
+    if text is not None:
+        return tuple(dict.fromkeys(_literal_spots(text, event, places)))
+    found: list[Spot] = []
+    for parts, known in _variants(value):
+        if not known:
+            found.append(Spot(None))
+        elif parts:
+            found.extend(_spots(Value(parts), event, places))
+    return tuple(dict.fromkeys(found))
+
+
+def _literal_spots(text: str, event: ExecEvent, places: Places) -> Iterable[Spot]:
+    for base in _bases(text, event, places):
+        if base is None:
+            yield Spot(None)
+            continue
+        path = places.join(base, text) if text else base
+        host = _on_host(path, event)
+        if host is None:
+            continue
+        yield Spot(_components(host))
+        if places.resolve is not None:
+            real = places.resolve(host)
+            if real != host:
+                yield Spot(_components(real))
+
+
+def _bases(text: str, event: ExecEvent, places: Places) -> Iterable[str | None]:
+    if text.startswith("/"):
+        return ("/",)
+    if not event.cwds:
+        return (places.cwd,)
+    return tuple(None if cwd == ANYWHERE else cwd for cwd in sorted(event.cwds))
+
+
+def _on_host(path: str, event: ExecEvent) -> str | None:
+    """Give the host's path of a path inside a container; None where it never leaves the container."""
+    for inside, outside in event.mounts:
+        mount = inside.rstrip("/")
+        if path == inside or path == mount or path.startswith(f"{mount}/"):
+            rest = path[len(mount) :].lstrip("/")
+            return f"{outside.rstrip('/')}/{rest}" if rest else outside or "/"
+    return None if event.mounts or event.remote.startswith("container-run") else path
+
+
+def _components(path: str) -> Path:
+    return tuple(piece for piece in path.split("/") if piece)
+
+
+def _variants(value: Value) -> list[tuple[tuple[str | Glob | Hole, ...], bool]]:
+    """Give the readings of a word with holes: each kept as a name, and each left out."""
+    parts = value.parts
+    if not value.holes:
+        return [(parts, True)]
+    starts_unknown = isinstance(parts[0], Hole) and not parts[0].digits
+    without = _joined(part for part in parts if not isinstance(part, Hole) or part.digits)
+    kept = [] if starts_unknown else [(parts, True)]
+    return [*([((), False)] if starts_unknown else []), *kept, (without, True)]
+
+
+def _joined(parts: Iterable[str | Glob | Hole]) -> tuple[str | Glob | Hole, ...]:
+    joined: list[str | Glob | Hole] = []
+    for part in parts:
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += part
+        else:
+            joined.append(part)
+    return tuple(joined)
+
+
+def _spots(value: Value, event: ExecEvent, places: Places) -> Iterable[Spot]:
+    text = value.text
+    if text is not None:
+        yield from _literal_spots(text, event, places)
+        return
+    for base in _bases(value.prefix, event, places):
+        if base is None:
+            yield Spot(None)
+            continue
+        pieces = _pieces(value)
+        start: list[Component] = [] if value.prefix.startswith("/") else list(_components(base))
+        path = _walk(start, pieces)
+        if event.mounts or event.remote.startswith("container-run"):
+            path = _mapped(path, event)
+        if path is not None:
+            yield Spot(path)
+
+
+def _mapped(path: Path, event: ExecEvent) -> Path | None:
+    known: list[str] = []
+    for piece in path:
+        if not isinstance(piece, str):
+            break
+        known.append(piece)
+    host = _on_host("/" + "/".join(known), event)
+    return None if host is None else (*_components(host), *path[len(known) :])
+
+
+def _walk(start: list[Component], pieces: Iterable[Component]) -> Path:
+    for piece in pieces:
+        if piece == "..":
+            if start:
+                start.pop()
+        elif piece != ".":
+            start.append(piece)
+    return tuple(start)
+
+
+def _pieces(value: Value) -> list[Component]:
+    """Split a word at its literal slashes into components."""
+    pieces: list[list[str | Glob | Hole]] = [[]]
+    for part in value.parts:
+        if not isinstance(part, str):
+            pieces[-1].append(part)
+            continue
+        first, *rest = part.split("/")
+        if first:
+            pieces[-1].append(first)
+        pieces.extend([text] if text else [] for text in rest)
+    return [_component(piece) for piece in pieces if piece]
+
+
+def _component(parts: list[str | Glob | Hole]) -> Component:
+    value = Value(tuple(parts))
+    return value if value.text is None else value.text
+
+
+def holds(predicate: str, spot: Spot, places: Places, sets: PathSets) -> bool:
+    """Tell whether a place may satisfy one named predicate.
+
+    Raises:
+        KeyError: there is no such predicate or path set.
+    """
+    if predicate == "any":
+        return True
+    if spot.path is None:
+        return predicate in {"unknown", "outside"}
+    test = _TESTS.get(predicate)
+    if test is not None:
+        return test(spot.path, places)
+    return in_set(spot.path, sets[predicate], places)
+
+
+def in_set(path: Path, patterns: tuple[str, ...], places: Places) -> bool:
+    """Tell whether a path may be in a set of patterns; those that start with `!` take certain paths out again."""
+    hit = False
+    for pattern in patterns:
+        if pattern.startswith("!"):
+            if hit and fits(_certain(path), split_pattern(pattern[1:], places)):
+                hit = False
+        elif not hit:
+            hit = fits(path, split_pattern(pattern, places))
+    return hit
+
+
+def _certain(path: Path) -> Path:
+    """Take globs as if they were names: `*.pub` is surely a public key."""
+    return tuple(piece if isinstance(piece, str) else piece.show() for piece in path)
+
+
+def _under(path: Path, folder: str) -> bool:
+    """Tell whether a path is surely the folder or below it."""
+    top = _components(folder)
+    return path[: len(top)] == top
+
+
+def _whole_of(path: Path, folder: str) -> bool:
+    """Tell whether a path is a folder, or everything directly in it (`folder/*`)."""
+    top = _components(folder)
+    if path == top:
+        return True
+    return len(path) == len(top) + 1 and path[:-1] == top and _fits_all(path[-1])
+
+
+def _fits_all(piece: Component) -> bool:
+    return not isinstance(piece, str) and piece.has_glob and piece.could_be(STRANGE_NAME)
+
+
+def is_outside(path: Path, places: Places) -> bool:
+    """Tell whether a path may lie neither in the workspace nor in a scratch folder."""
+    if not path:
+        return True
+    if _under(path, places.workspace):
+        return False
+    return not any(_under(path, temp) and path != _components(temp) for temp in places.temp)
+
+
+def _is_temp_root(path: Path, places: Places) -> bool:
+    return any(_whole_of(path, temp) for temp in places.temp)
+
+
+def _is_workspace_root(path: Path, places: Places) -> bool:
+    return _whole_of(path, places.workspace)
+
+
+def _is_workspace_git(path: Path, places: Places) -> bool:
+    """Tell whether a path may be a `.git` inside the workspace, or something below one."""
+    if not _under(path, places.workspace):
+        return False
+    rest = path[len(_components(places.workspace)) :]
+    return any(_could_be_git(piece) for piece in rest)
+
+
+def _could_be_git(piece: Component) -> bool:
+    if isinstance(piece, str):
+        return piece == ".git"
+    first = piece.parts[0]
+    if not isinstance(
+        first, str
+    ):  # a pattern does not match a leading dot, and a hole is taken for a plain name
+        return isinstance(first, Glob) and first.pattern.startswith("[") and piece.could_be(".git")
+    return first.startswith(".") and piece.could_be(".git")
+
+
+def _is_home(path: Path, places: Places) -> bool:
+    return (
+        _whole_of(path, places.home) or _whole_of(path, "/root") or (path[:1] == ("home",) and len(path) == 2)
+    )
+
+
+def _is_root(path: Path, places: Places) -> bool:  # noqa: ARG001 - all tests look alike
+    return not path or (len(path) == 1 and _fits_all(path[0]))
+
+
+SAFE_DEVICES = frozenset(
+    (
+        "null",
+        "zero",
+        "full",
+        "random",
+        "urandom",
+        "tty",
+        "stdin",
+        "stdout",
+        "stderr",
+        "fd",
+        "pts",
+        "ptmx",
+        "shm",
+    )
+    + ("console", "tcp", "udp", "kmsg", "log", "mqueue", "dri", "snd", "input", "net", "kvm", "fuse")
+)
+
+
+def _is_device(path: Path, places: Places) -> bool:  # noqa: ARG001 - all tests look alike
+    if len(path) < 2 or path[0] != "dev":
+        return False
+    name = path[1]
+    if isinstance(name, str):
+        return name not in SAFE_DEVICES and not (name.startswith("tty") and len(name) > 3)
+    return any(
+        name.could_start(disk) for disk in ("sd", "nvme", "vd", "hd", "xvd", "mmcblk", "disk", "dm-", "md")
+    )
+
+
+_TESTS = {
+    "outside": is_outside,
+    "root-of-all": _is_root,
+    "workspace-root": _is_workspace_root,
+    "workspace-git": _is_workspace_git,
+    "home": _is_home,
+    "temp-root": _is_temp_root,
+    "device": _is_device,
+    "unknown": lambda _path, _places: False,
+}

@@ -1,0 +1,159 @@
+"""One event as rules look at it: arguments read once, places worked out once."""
+
+from __future__ import annotations
+
+from ..shell.events import Places, Reading, Value
+from .arguments import Arguments, read_arguments
+from .model import Grammar
+from .paths import holds, spots
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ..shell.events import ExecEvent
+    from .paths import PathSets, Spot
+
+_CUTS = "=@:,"
+MAX_DEPTH = 4
+"""How far back a word is followed to the commands it came from."""
+NO_GRAMMAR = Grammar()
+NO_READING = Reading()
+
+
+class Scene:
+    """An event with what is worked out about it on demand. `finding` is set where no event itself is at fault."""
+
+    __slots__ = ("_arguments", "_names", "_spots", "_texts", "event", "finding", "grammar", "places", "reading", "sets")
+
+    def __init__(
+        self,
+        event: ExecEvent,
+        places: Places,
+        sets: PathSets,
+        grammars: Mapping[str, Grammar],
+        reading: Reading = NO_READING,
+        finding: str = "",
+    ) -> None:
+        self.event, self.places, self.sets = event, places, sets
+        self.reading, self.finding = reading, finding
+        self._spots: dict[Value, tuple[Spot, ...]] = {}
+        self._texts: list[str] | None = None
+        self._names: frozenset[str] | None = None
+        self._arguments: Arguments | None = None
+        self.grammar = _grammar(event, grammars)
+
+    @property
+    def arguments(self) -> Arguments:
+        """The arguments, read by the program's grammar."""
+        if self._arguments is None:
+            self._arguments = read_arguments(self.event.argv, self.grammar)
+        return self._arguments
+
+    @property
+    def upstream(self) -> frozenset[str]:
+        """The names of all programs whose output is read, or expanded into the arguments."""
+        if self._names is None:
+            self._names = frozenset(event.name for event in self.upstream_events if event.name)
+        return self._names
+
+    @property
+    def upstream_events(self) -> tuple[ExecEvent, ...]:
+        """All commands whose output is read, or expanded into the arguments."""
+        event = self.event
+        feeding = [*event.stdin.upstream, *(source for value in event.argv for source in value.sources)]
+        if event.stdin.text is not None:
+            feeding.extend(event.stdin.text.sources)
+        return tuple(_all_upstream(feeding))
+
+    def of(self, event: ExecEvent) -> Scene:
+        """Give the scene of another event of the same reading."""
+        return Scene(event, self.places, self.sets, {}, self.reading)
+
+    @property
+    def texts(self) -> list[str]:
+        """Every argument, option value and known input as text; an unknown piece reads as `x`."""
+        if self._texts is None:
+            values = [*self.event.argv, *(o.value for o in self.arguments.options if o.value is not None)]
+            if self.event.stdin.text is not None:
+                values.append(self.event.stdin.text)
+            self._texts = list(dict.fromkeys(loose_text(value) for value in values))
+            self._texts += self._files_named()
+        return self._texts
+
+    def _files_named(self) -> list[str]:
+        """Give the contents of files that the same command writes and this event names (`psql -f x.sql`)."""
+        if not self.reading.writes:
+            return []
+        named = {spot.path for value in self.event.argv for spot in self.spots(value)}
+        return [
+            loose_text(written.content)
+            for written in self.reading.writes
+            if written.content is not None and any(s.path in named for s in self.spots(written.path))
+        ]
+
+    def spots(self, value: Value) -> tuple[Spot, ...]:
+        """Every place a word may point to."""
+        found = self._spots.get(value)
+        if found is None:
+            found = self._spots[value] = spots(value, self.event, self.places)
+        return found
+
+    def holds(self, predicate: str, value: Value) -> bool:
+        """Tell whether a path predicate may hold for a word."""
+        return any(holds(predicate, spot, self.places, self.sets) for spot in self.spots(value))
+
+    def pieces(self) -> Iterator[Value]:
+        """Give every argument, and what stands behind a `=`, `@`, `:`, `,` or an option letter in it."""
+        for value in self.event.argv:
+            yield value
+            yield from cuts(value)
+
+
+def _grammar(event: ExecEvent, grammars: Mapping[str, Grammar]) -> Grammar:
+    name = event.name or ""
+    own = grammars.get(name)
+    if own is None:
+        return NO_GRAMMAR
+    first = next((word.value.text for word in read_arguments(event.argv, own).words), None)
+    sub = grammars.get(f"{name} {first}") if first else None
+    if sub is None:
+        return own
+    return Grammar(own.values | sub.values, known=True, single_dash=own.single_dash, aliases=own.aliases)
+
+
+def _all_upstream(events: list[ExecEvent], depth: int = 0) -> Iterator[ExecEvent]:
+    for event in events:
+        yield event
+        if depth < MAX_DEPTH:
+            inner = [*event.stdin.upstream, *(source for value in event.argv for source in value.sources)]
+            yield from _all_upstream(inner, depth + 1)
+
+
+def loose_text(value: Value) -> str:
+    """Give a word as text for reading what it says: an unknown piece reads as `x`."""
+    if value.text is not None:
+        return value.text
+    return "".join(part if isinstance(part, str) else getattr(part, "pattern", "x") for part in value.parts)
+
+
+def cuts(value: Value) -> Iterator[Value]:
+    """Give what stands behind a `=`, `@`, `:`, `,` or an option letter in a word."""
+    first = value.parts[0] if value.parts else ""
+    if isinstance(first, str) and len(first) > 2 and first[0] == "-" and first[1] != "-":
+        yield Value((first[2:], *value.parts[1:]))
+    for index, part in enumerate(value.parts):
+        if not isinstance(part, str) or not any(cut in part for cut in _CUTS):
+            continue
+        for place, char in enumerate(part):
+            if char in _CUTS:
+                yield _value(part[place + 1 :], value.parts[index + 1 :])
+                yield _value("", (*value.parts[:index], part[:place]))
+                end = next((at for at in range(place + 1, len(part)) if part[at] in _CUTS), None)
+                if end is not None:
+                    yield _value(part[place + 1 : end], ())
+
+
+def _value(head: str, tail: tuple[object, ...]) -> Value:
+    kept = tuple(part for part in tail if part)
+    return Value((*((head,) if head else ()), *kept))  # pyright: ignore[reportArgumentType] - parts of a Value
