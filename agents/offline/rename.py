@@ -45,7 +45,7 @@ class Facts:
     project: frozenset[str] = field(default_factory=frozenset[str])
 
 
-def kinds_in(source: Source, name: str, project: frozenset[str]) -> dict[str, int]:
+def kinds_in(source: Source, name: str) -> dict[str, int]:
     """Tell what a name is in one file, with the line of its first use; names it only imports or uses are none."""
     uses, found = uses_of(source, name), dict[str, int]()
     for piece in source.pieces:
@@ -107,7 +107,7 @@ class _Judge:
         self.imports = imports_of(source)
         self.tables: dict[str, Import] = {one.bound: one for one in self.imports}
         self.statements = {
-            start: (one, start == one.start) for one in self.imports for start in _name_places(source, one)
+            start: (one, start == one.start) for one in self.imports for start in _name_places(one)
         }
         bound = [one for one in self.imports if one.bound == change.old]
         ours = [one for one in bound if self._is_ours(one)]
@@ -226,7 +226,7 @@ def _opening_bracket(pieces: Sequence[Piece], index: int) -> int | None:
     return None
 
 
-def _name_places(source: Source, one: Import) -> Iterator[int]:
+def _name_places(one: Import) -> Iterator[int]:
     """Offsets of the imported name and of its alias; of a plain import's dotted module none but a plain name's."""
     if one.name or "." not in one.module:
         yield one.start
@@ -236,14 +236,15 @@ def _name_places(source: Source, one: Import) -> Iterator[int]:
 
 def _exported(source: Source, name: str) -> Iterator[int]:
     """Offsets of a name inside the strings that `__all__` is made of."""
-    for node in ast.walk(source.tree):
-        for literal in ast.walk(node) if _is_exports(node) else ():
-            if isinstance(literal, ast.Constant) and literal.value == name:
-                start = source.offset(literal.lineno, literal.col_offset)
-                end = source.offset(literal.end_lineno or literal.lineno, literal.end_col_offset or 0)
-                at = source.text.find(name, start, end)
-                if at >= 0:
-                    yield at
+    exports = (node for node in ast.walk(source.tree) if _is_exports(node))
+    for literal in (inner for node in exports for inner in ast.walk(node)):
+        if not isinstance(literal, ast.Constant) or literal.value != name:
+            continue
+        start = source.offset(literal.lineno, literal.col_offset)
+        end = source.offset(literal.end_lineno or literal.lineno, literal.end_col_offset or 0)
+        at = source.text.find(name, start, end)
+        if at >= 0:
+            yield at
 
 
 def _is_exports(node: ast.AST) -> bool:

@@ -85,6 +85,8 @@ class Uses:
     scopes: list[Scope] = field(default_factory=list[Scope])
     placed: dict[int, Scope] = field(default_factory=dict[int, Scope])
     """Offsets of uses whose scope the syntax tree tells."""
+    stored: set[int] = field(default_factory=set[int])
+    """Those of them that give the name a value: definitions, assignments, parameters."""
     defined: bool = False
     """Bound at the top of the module by something else than an import."""
     stored_attribute: bool = False
@@ -175,8 +177,9 @@ class _Walk(ast.NodeVisitor):
 
     def visit_Name(self, node: ast.Name) -> None:
         if node.id == self.name:
-            self._place(node)
-            if not isinstance(node.ctx, ast.Load):
+            stores = not isinstance(node.ctx, ast.Load)
+            self._place(node, stores=stores)
+            if stores:
                 self._bind(self.scope, is_field=True)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
@@ -185,7 +188,7 @@ class _Walk(ast.NodeVisitor):
             scope = scope.parent
         if node.target.id == self.name:
             self._bind(scope, is_field=True)
-            self._place(node.target, scope)
+            self._place(node.target, scope, stores=True)
         self.visit(node.value)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -245,7 +248,7 @@ class _Walk(ast.NodeVisitor):
         self._visit_all([*getattr(node, "type_params", []), *node.body])
         self._leave()
 
-    visit_AsyncFunctionDef = visit_FunctionDef
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - the visitor's protocol
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
         self._visit_all(_defaults(node.args))
@@ -271,7 +274,10 @@ class _Walk(ast.NodeVisitor):
         self._visit_all([first.target, *first.ifs, *others, *elements])
         self._leave()
 
-    visit_ListComp = visit_SetComp = visit_GeneratorExp = visit_DictComp = _visit_comprehension
+    visit_ListComp = _visit_comprehension  # noqa: N815 - the visitor's protocol
+    visit_SetComp = _visit_comprehension  # noqa: N815
+    visit_GeneratorExp = _visit_comprehension  # noqa: N815
+    visit_DictComp = _visit_comprehension  # noqa: N815
 
     # ---- helpers ----
 
@@ -291,13 +297,14 @@ class _Walk(ast.NodeVisitor):
             self._bind(self.scope)
             if self._placing:
                 self.uses.placed[piece.start] = self.scope
+                self.uses.stored.add(piece.start)
         return piece.end
 
     def _parameters(self, arguments: ast.arguments) -> None:
         for arg in _arguments(arguments):
             if arg.arg == self.name:
                 self._bind(self.scope)
-                self._place(arg)
+                self._place(arg, stores=True)
 
     def _bind(self, scope: Scope, *, is_field: bool = False) -> None:
         scope.binds = True
@@ -305,9 +312,13 @@ class _Walk(ast.NodeVisitor):
         if scope.kind == "module":
             self.uses.defined = True
 
-    def _place(self, node: ast.expr | ast.arg, scope: Scope | None = None) -> None:
-        if self._placing:
-            self.uses.placed[self._span(node)[0]] = scope or self.scope
+    def _place(self, node: ast.expr | ast.arg, scope: Scope | None = None, *, stores: bool = False) -> None:
+        if not self._placing:
+            return
+        at = self._span(node)[0]
+        self.uses.placed[at] = scope or self.scope
+        if stores:
+            self.uses.stored.add(at)
 
     def _enter(self, kind: ScopeKind, start: int, end: int) -> None:
         self.scope = Scope(kind, self.scope, start, end if self._placing else start)

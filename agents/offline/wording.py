@@ -16,7 +16,7 @@ from typing import Literal
 
 Verb = Literal["rename", "replace"]
 
-_QUOTE = "[`'\"“”‘’]?"
+_QUOTE = "[`'\"\u201c\u201d\u2018\u2019]?"
 _NAME = rf"{_QUOTE}(?P<%s>[^\W\d]\w*(?:\.[^\W\d]\w*)*)(?:\(\))?{_QUOTE}"
 _KINDS = (
     "function|func|method|class|variable|var|constant|const|symbol|name|identifier|attribute|field|property|"
@@ -52,11 +52,11 @@ _PLACE = re.compile(
     _FLAGS,
 )
 _MORE_PLACES = re.compile(rf"\s*(?:,|\band\b)\s*{_PATH}", _FLAGS)
-_NO_PLACES = frozenset(
-    "the this that these all every each our my your any both python string strings comment comments docstring"
-    " docstrings code file files project repo repository codebase workspace place one favour favor order each"
-    " a an it there here general tests".split()
-) - {"tests"}
+_NO_PLACES = re.compile(
+    r"(?:the|this|that|these|all|every|each|our|my|your|any|both|an?|it|there|here|general|one|python|strings?|"
+    r"comments?|docstrings?|code|files?|project|repo|repository|codebase|workspace|place|favou?r|order)\.?",
+    re.IGNORECASE,
+)
 _NOT = re.compile(r"\b(?:not|except|leave|leaving|without|don't|never|but|keep|keeping|no)\b", re.IGNORECASE)
 _STRINGS = re.compile(r"\b(?:strings?|docstrings?|literals?)\b", re.IGNORECASE)
 _COMMENTS = re.compile(r"\bcomments?\b", re.IGNORECASE)
@@ -172,7 +172,7 @@ def _problem(change: Change) -> str:
 def _places(text: str) -> tuple[str, ...]:
     places: list[str] = []
     for match in _PLACE.finditer(text):
-        if match[1].lower().rstrip(".") in _NO_PLACES:
+        if _NO_PLACES.fullmatch(match[1]):
             continue
         places.append(match[1])
         end = match.end()

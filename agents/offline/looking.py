@@ -1,0 +1,79 @@
+"""Finding the files that a change is about: what to ask of `grep`, and what its answers say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from .conversation import Conversation, Exchange
+from .replies import Call
+from .wording import Order
+
+GLOB = "*.{py,pyi}"
+INITIALS = ("_", "A-Z0-9", "a-b", "c-d", "e-h", "i-m", "n-r", "s-t", "u-z", "!A-Za-z0-9_")
+"""How a search that was cut is parted: by the first character of the file's name."""
+LIMIT = 5_000
+_PATH = re.compile(r"^(?!\[)(.+\.pyi?)$", re.MULTILINE)
+_CUT = re.compile(r"^\[(?:only the first|partial:)", re.MULTILINE)
+_CUT_TO_FIT = "characters left out: too long"
+
+
+def look_for(order: Order, talk: Conversation | None = None) -> list[Call]:
+    """The searches still to be made; none when every file is known.
+
+    Each use of a dotted name ends in its last word. A search whose answer was cut is made again in parts.
+    """
+    words = dict.fromkeys(change.old.rpartition(".")[2] for change in order.changes)
+    calls: list[Call] = []
+    for word in words:
+        made = _searches(talk, word) if talk else []
+        if not made:
+            calls.append(_search(word, GLOB))
+        elif len(made) == 1 and _is_cut(made[0]):
+            calls += [_search(word, f"[{initials}]{GLOB}") for initials in INITIALS]
+    return calls
+
+
+def files_found(talk: Conversation, order: Order) -> tuple[str, ...] | None:
+    """The files that the searches named, in order; None as long as a search is missing.
+
+    A search that failed counts as one that found nothing; `search_problems` names it.
+    """
+    if look_for(order, talk):
+        return None
+    results = (one.result for one in _all_searches(talk, order) if not one.is_error)
+    return tuple(sorted({path for result in results for path in _PATH.findall(result)}))
+
+
+def search_problems(talk: Conversation, order: Order) -> list[str]:
+    """What went wrong with the searches, if anything did."""
+    searches = _all_searches(talk, order)
+    problems = [" ".join(one.result.split())[:300] for one in searches if one.is_error]
+    if any(_is_cut(one) and one.args.get("glob") != GLOB for one in searches):
+        problems.append("there are more files than the searches show: give the same task again for the rest")
+    return problems
+
+
+def within(path: str, places: Sequence[str]) -> bool:
+    """Whether a file lies in one of the folders or files named; no name at all is everywhere."""
+    return not places or any(
+        path == place or path.startswith(place + "/") or fnmatchcase(path, place) for place in places
+    )
+
+
+def _search(word: str, pattern: str) -> Call:
+    return "grep", {"pattern": rf"\b{word}\b", "glob": pattern, "files_only": True, "limit": LIMIT}
+
+
+def _is_cut(one: Exchange) -> bool:
+    return not one.is_error and (bool(_CUT.search(one.result)) or _CUT_TO_FIT in one.result)
+
+
+def _searches(talk: Conversation, word: str) -> list[Exchange]:
+    return [one for one in talk.of("grep") if one.args.get("pattern") == rf"\b{word}\b"]
+
+
+def _all_searches(talk: Conversation, order: Order) -> list[Exchange]:
+    words = dict.fromkeys(change.old.rpartition(".")[2] for change in order.changes)
+    return [one for word in words for one in _searches(talk, word)]

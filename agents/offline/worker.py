@@ -1,0 +1,248 @@
+"""The subagent's side of the script: read the files of a part, change them by edits, check, report.
+
+Which step comes next follows from the conversation alone. A file whose newest edits all went through is done; one
+with an edit that failed is read and planned again, which finds only what is still to be done.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from ..messages_api import Answer, Request
+from .conversation import Conversation
+from .edits import edits_of
+from .looking import files_found, look_for
+from .parts import Part, counted, read_part
+from .plans import Left, Plan
+from .reading import Reading, read_parts
+from .rename import Facts, kinds_in, plan_rename
+from .replace import plan_replace
+from .replies import Call, lines_of, refusals, reply
+from .scopes import project_names
+from .source import Unreadable, read_source
+
+READ_AT_ONCE = 4  # files; a turn's results must fit the window together
+TRIES = 3  # how often the edits of one file are tried
+PARSED = "all of them parse"
+NOT_CHANGED, NOT_READ = "not changed yet", "not read yet"
+_NOTE = re.compile(r"^- `(.+?)`: (.+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """Where one file stands. `failed` says why it cannot be changed."""
+
+    path: str
+    reading: Reading
+    done: bool = False
+    failed: str = ""
+
+
+def answer_worker(request: Request, talk: Conversation, clumsy: str) -> Answer:
+    """Give the subagent's next reply. `clumsy` is a command it tries when its files are done, empty for none."""
+    part = read_part(talk.task)
+    if isinstance(part, str):
+        return reply(request, f"I could not do this: {part}")
+    if not part.files:
+        found = files_found(talk, part.order)
+        if found is None and not talk.silenced and "grep" in talk.tools:
+            return reply(request, "I look for the files first.", look_for(part.order, talk))
+        part = replace(part, files=found or ())
+    return _Worker(request, talk, part, clumsy).answer()
+
+
+class _Worker:
+    def __init__(self, request: Request, talk: Conversation, part: Part, clumsy: str) -> None:
+        self.request, self.talk, self.part, self.clumsy = request, talk, part, clumsy
+        notes = (found for line in talk.said if (found := _NOTE.match(line)))
+        self.noted = {found[1]: found[2] for found in notes if found[2] not in {NOT_CHANGED, NOT_READ}}
+        self.files = [self._file(path) for path in part.files]
+
+    def answer(self) -> Answer:
+        if self.talk.silenced:
+            return reply(self.request, self._report("Not finished: no turn was left."))
+        unread = [file for file in self.files if not self._is_settled(file) and not file.reading.complete]
+        calls: list[Call] = [call for file in unread[:READ_AT_ONCE] for call in _reads(file)]
+        notes: list[str] = []
+        if not (unread and self._facts_are_missing()):
+            for file in self.files:
+                if file.reading.complete and not self._is_settled(file):
+                    note, edits = self._step(file)
+                    notes.append(f"- `{file.path}`: {note}")
+                    calls += edits
+        if not calls:
+            return self._finish()
+        text = "\n".join(notes) or f"Reading {counted(min(len(unread), READ_AT_ONCE), 'file')}."
+        return reply(self.request, text, calls)
+
+    # ---- files ----
+
+    def _file(self, path: str) -> _File:
+        about = [one for one in self.talk.of("read_file", "edit_file") if one.path == path]
+        turns = sorted({one.turn for one in about if one.name == "edit_file"})
+        newest = [one for one in about if one.name == "edit_file" and one.turn == turns[-1]]
+        if newest and not any(one.is_error for one in newest):
+            return _File(path, Reading(), done=True)
+        wrong = next((one for one in newest if one.is_error), None)
+        if wrong and (wrong.refused or len(turns) >= TRIES):
+            return _File(path, Reading(), failed=" ".join(wrong.result.split())[:300])
+        since = turns[-1] if turns else -1
+        reading = read_parts([one for one in about if one.name == "read_file" and one.turn > since])
+        return _File(path, reading, failed=reading.problem)
+
+    def _is_settled(self, file: _File) -> bool:
+        if file.done or file.failed:
+            return True
+        about = any(one.path == file.path for one in self.talk.of("edit_file"))
+        return file.path in self.noted and not about
+
+    def _facts_are_missing(self) -> bool:
+        return self.part.kinds is None and not self.part.look
+
+    def _step(self, file: _File) -> tuple[str, list[Call]]:
+        """Give the note on one file and the edits it needs."""
+        text = file.reading.text
+        try:
+            if self.part.look:
+                return self._looked(text), []
+            plans = list(self._plans(file.path, text))
+        except Unreadable as problem:
+            return f"left as it is, it cannot be read as Python: {problem}", []
+        calls: list[Call] = []
+        for plan in plans:
+            calls += [("edit_file", edit.args(file.path)) for edit in edits_of(text, plan)]
+            text = plan.apply(text)
+        if calls and "edit_file" not in self.talk.tools:
+            return "not changed: I have no tool to edit with", []
+        return _said_of(plans, file.reading.text), calls
+
+    def _plans(self, path: str, text: str) -> Iterator[Plan]:
+        """Give the plan of each change, each for the text that the ones before it leave."""
+        for change in self.part.order.changes:
+            source = read_source(text)
+            if change.verb == "rename":
+                plan = plan_rename(source, change, self.part.order, self._facts(change.old))
+            else:
+                plan = plan_replace(source, change, self.part.order, path)
+            after = plan.apply(text)
+            if plan.spans:
+                _must_parse(after)
+            yield plan
+            text = after
+
+    def _facts(self, name: str) -> Facts:
+        project = self.part.project or project_names(self.part.files)
+        if self.part.kinds is not None:
+            return Facts(self.part.kinds.get(name, Facts().kinds), project)
+        kinds = {kind for file in self.files for kind in _kinds(file.reading.text, name)}
+        return Facts(frozenset(kinds) or Facts().kinds, project)
+
+    def _looked(self, text: str) -> str:
+        source, said = read_source(text), list[str]()
+        for change in self.part.order.changes:
+            kinds = kinds_in(source, change.old)
+            listed = ", ".join(f"{kind} (line {line})" for kind, line in sorted(kinds.items()))
+            said.append(f"`{change.old}` is {listed or 'only used or named'}")
+        return "; ".join(said)
+
+    # ---- the end ----
+
+    def _finish(self) -> Answer:
+        tried = any(one.args.get("command") == self.clumsy for one in self.talk.of("bash"))
+        can_run = "bash" in self.talk.tools and not self.part.look
+        if self.clumsy and can_run and not tried:
+            return reply(
+                self.request,
+                "The files are done; I share them at once.",
+                [("bash", {"command": self.clumsy})],
+            )
+        changed = [file.path for file in self.files if file.done and file.path in self.noted]
+        if can_run and changed and not self._checks():
+            return reply(self.request, "I check that they parse.", [("bash", {"command": _check(changed)})])
+        return reply(self.request, self._report())
+
+    def _checks(self) -> list[str]:
+        return [
+            one.result
+            for one in self.talk.of("bash")
+            if str(one.args.get("command", "")).endswith(f'echo "{PARSED}"')
+        ]
+
+    def _report(self, problem: str = "") -> str:
+        lines = [problem] if problem else []
+        if self.part.of > 1 or self.part.number > 1:
+            lines.append(f"Part {self.part.number} of {self.part.of}: {counted(len(self.files), 'file')}.")
+        if not self.files:
+            names = ", ".join(f"`{change.old}`" for change in self.part.order.changes)
+            lines.append(f"No Python file holds {names} as a whole word.")
+        lines += [f"- `{file.path}`: {self._outcome(file)}" for file in self.files]
+        if checks := self._checks():
+            passed = PARSED in checks[-1]
+            lines.append(
+                f"Checked the changed files: {PARSED}."
+                if passed
+                else f"The check failed:\n{checks[-1][-1500:]}"
+            )
+        lines += refusals(self.talk.exchanges)
+        return "\n".join(lines)
+
+    def _outcome(self, file: _File) -> str:
+        if file.failed:
+            return f"left as it is: {file.failed}"
+        if file.path in self.noted and self._is_settled(file):
+            return self.noted[file.path]
+        if file.reading.complete:
+            note, edits = self._step(file)
+            return note if not edits else NOT_CHANGED
+        return NOT_READ
+
+
+def _reads(file: _File) -> list[Call]:
+    return [
+        ("read_file", {"path": file.path, **({"offset": first, "limit": count} if count else {})})
+        for first, count in file.reading.wanted
+    ]
+
+
+def _kinds(text: str, name: str) -> Mapping[str, int]:
+    try:
+        return kinds_in(read_source(text), name)
+    except Unreadable:
+        return {}
+
+
+def _must_parse(text: str) -> None:
+    try:
+        read_source(text)
+    except Unreadable as problem:
+        raise Unreadable(f"with the change made it would not parse any more ({problem})") from None
+
+
+def _said_of(plans: Sequence[Plan], text: str) -> str:
+    """Say what the plans of a file change and leave, in a line."""
+    places = sum(len(plan.spans) for plan in plans)
+    numbers = [text.count("\n", 0, span.start) + 1 for plan in plans[:1] for span in plan.spans]
+    shown = f" ({lines_of(numbers)})" if len(plans) == 1 and numbers else ""
+    parts = [f"{counted(places, 'place')} changed{shown}" if places else "nothing to change"]
+    if left := [one for plan in plans for one in plan.left]:
+        parts.append(f"left alone: {_left(left)}")
+    return "; ".join([*parts, *(note for plan in plans for note in plan.notes)])
+
+
+def _left(left: Sequence[Left]) -> str:
+    grouped = groupby(sorted(left), key=lambda one: one.why)
+    said: list[str] = []
+    for why, group in grouped:
+        numbers = [one.line for one in group]
+        said.append(f"{len(numbers)} {why} ({lines_of(numbers)})")
+    return ", ".join(said)
+
+
+def _check(paths: Sequence[str]) -> str:
+    """A command that parses files and writes nothing beside them, as compiling would."""
+    words = " ".join(shlex.quote(path if not path.startswith("-") else f"./{path}") for path in paths)
+    return f'for file in {words}; do python3 -m ast "$file" > /dev/null || exit 1; done; echo "{PARSED}"'
