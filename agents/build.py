@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from decurion.hooks import RunRef, ToolCall
+from decurion.hooks import RunRef, ToolCall, ToolResult
 
 from .catalogue import AgentDefinition
 from .dispatch import Dispatcher
 from .history import History
-from .loop import Agent
-from .model import Message, ModelRequest, ToolSpec
+from .loop import INTERRUPTED, Agent
+from .model import ModelRequest, ToolSpec
 from .moments import CallChanged, CallState
 from .shared import Bench, Shared
 from .tools import Reminder, TodoStore, Tool, ToolContext
-from .transcript import Transcript
+from .transcript import ReadTranscript, Transcript
 
 
 def build_agent(  # noqa: PLR0917 - the six things an agent is made of
@@ -55,12 +56,28 @@ def build_agent(  # noqa: PLR0917 - the six things an agent is made of
     )
 
 
-def restored(agent: Agent, messages: Sequence[Message]) -> Agent:
-    """Give the agent the history an interrupted run left, mended so that the API accepts it."""
-    history = History.restore(messages)
-    if message := history.repair():
+def restored(agent: Agent, saved: ReadTranscript, known: Sequence[ToolResult] = ()) -> Agent:
+    """Give the agent the history an interrupted run left, each open call answered: as known, as noted, or as interrupted."""
+    history = History()
+    history.extend(saved.messages)
+    noted = [result for result in arrived(saved) if result.call_id in history.open_calls]
+    answered = {result.call_id: result for result in (*noted, *known)}
+    if message := history.repair(list(answered.values())):
         agent.transcript.add(agent.ref, message)
     return replace(agent, history=history)
+
+
+def arrived(saved: ReadTranscript) -> list[ToolResult]:
+    """Give the results that had arrived when the newest interrupted turn was cut short."""
+    note = saved.note(INTERRUPTED) or {}
+    return [
+        ToolResult(block["tool_use_id"], _content(block["content"]), bool(block.get("is_error")))
+        for block in note.get("results", ())
+    ]
+
+
+def _content(content: Any) -> str | tuple[Mapping[str, Any], ...]:
+    return content if isinstance(content, str) else tuple(content)
 
 
 def _request(

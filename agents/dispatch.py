@@ -74,14 +74,19 @@ class Results:
     """What has come back from the calls of one reply so far; complete even if the turn is cut short."""
 
     done: dict[str, ToolResult] = field(default_factory=dict[str, ToolResult])
+    running: set[str] = field(default_factory=set[str])
     refused: list[tuple[ToolCall, Decision]] = field(default_factory=list[tuple[ToolCall, Decision]])
     contexts: list[str] = field(default_factory=list[str])
     halted: str = ""
     """Why a hook ended the run; empty where none did."""
 
     def in_order(self, calls: Iterable[ToolCall]) -> list[ToolResult]:
-        """Give one result for each call, in call order, saying so where a call was not run."""
-        return [self.done.get(c.id) or ToolResult(c.id, INTERRUPTED_WAITING, is_error=True) for c in calls]
+        """Give one result for each call, in call order, saying so where a call did not come to its end."""
+        return [self.done.get(call.id) or self._unfinished(call.id) for call in calls]
+
+    def _unfinished(self, call_id: str) -> ToolResult:
+        text = INTERRUPTED_RUNNING if call_id in self.running else INTERRUPTED_WAITING
+        return ToolResult(call_id, text, is_error=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +163,7 @@ class Dispatcher:
 
     def _find(self, ref: RunRef, name: str) -> Tool:
         # Recursion is refused here whatever the tool list, a definition or a setting says.
-        if ref.depth > 0 and our_name(name.strip().casefold().capitalize()) == TASK:
+        if ref.depth > 0 and our_name(name.strip(" _").casefold().capitalize()) == TASK:
             raise ToolError("A subagent cannot delegate. Finish the work with your own tools and report.")
         if name in self.tools:
             return self.tools[name]
@@ -230,16 +235,16 @@ class Dispatcher:
         self.log.write(
             context.ref, "planned", tool_name=call.name, tool_use_id=call.id, input=call.args, **told
         )
-        results.done[call.id] = ToolResult(call.id, INTERRUPTED_RUNNING, is_error=True)
+        results.running.add(call.id)
         self.notice(context.ref, call, "started")
         task_status.started()
         started = time.monotonic()
         try:
-            results.done[call.id] = await _outcome(
-                self.tools[call.name], dc_replace(context, call_id=call.id), call
-            )
+            own = dc_replace(context, call_id=call.id)
+            results.done[call.id] = await _outcome(self.tools[call.name], own, call)
         finally:
-            self._record_done(context.ref, call, results.done[call.id], started)
+            [result] = results.in_order([call])
+            self._record_done(context.ref, call, result, started)
         await self._tell(context.ref, call, results, (time.monotonic() - started) * 1000)
 
     def _record_done(self, ref: RunRef, call: ToolCall, result: ToolResult, started: float) -> None:

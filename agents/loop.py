@@ -10,13 +10,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from dataclasses import replace as dc_replace
 
-from decurion.hooks import RunRef, Stop, SubagentStop, ToolCall, ToolResult, Verdict, replace
+from decurion.hooks import RunRef, Stop, SubagentStop, ToolCall, Verdict, replace
 from decurion.hooks.chain import MAX_STOP_REFUSALS
 
 from .context import ContextKeeper
 from .dispatch import Dispatcher, Results
 from .errors import ContextOverflow, ModelError
-from .history import History
+from .history import History, result_block
 from .model import Message, Model, ModelRequest, Progress, Reply, Usage
 from .moments import Listener, Moment, Replied, ResultsReady, TextArrived, TodosChanged, TurnStarted, Waiting
 from .money import Lease
@@ -30,6 +30,9 @@ LAST_TURN = (
     "<reminder>This is your last turn and your tools are switched off. Write your report now: what you did or "
     "found, which files changed, what you checked, and what is left undone.</reminder>"
 )
+INTERRUPTED = "interrupted"
+"""The transcript's note of a turn that was cut short: the results that had arrived."""
+
 KEEP_WORKING = "<reminder>You cannot stop yet: {reason}</reminder>"
 
 
@@ -161,24 +164,38 @@ class Conversation:
                 await agent.dispatcher.run(context, calls, reply.malformed, results)
             else:
                 agent.dispatcher.not_run(ref, calls, step.text, results)
-        finally:
-            self._close(ref, calls, results, updates)
+        except BaseException:
+            self._interrupted(ref, calls, results)
+            raise
+        self._close(ref, calls, results, updates)
         if agent.after_turn:
             await agent.after_turn(ref.turn)
         return Ending("blocked", self.tally.newest_text, results.halted) if results.halted else None
 
     def _close(self, ref: RunRef, calls: tuple[ToolCall, ...], results: Results, updates: int) -> None:
-        """Write the results down, also when the turn was cut short: no await, so nothing can come between."""
+        """Put one result for each call into the history, and what is to be said after them."""
         agent, todo = self.agent, self.agent.context.todo
         updated = todo.updates > updates
         self._reminder, reminder = self._reminder.after_round(updated=updated, open_items=todo.open_items)
         said = tuple(dict.fromkeys(filter(None, [*results.contexts, reminder])))
-        in_order: list[ToolResult] = results.in_order(calls)
+        in_order = agent.keeper.bounded(results.in_order(calls))
         self.tally.count_results(calls, results)
-        self._keep(ref, agent.history.add_results(agent.keeper.bounded(in_order), said))
+        self._keep(ref, agent.history.add_results(in_order, said))
         agent.listen(ResultsReady(ref, tuple(in_order), said))
         if updated:
             agent.listen(TodosChanged(ref, todo.items))
+
+    def _interrupted(self, ref: RunRef, calls: tuple[ToolCall, ...], results: Results) -> None:
+        """Leave a turn that was cut short so that it can be gone on with; nothing here waits.
+
+        In memory every call gets its result. On disk the calls stay open, with the results that did arrive noted
+        beside them: a resume then goes on with interrupted subagents instead of finding them given up.
+        """
+        agent = self.agent
+        self.tally.count_results(calls, results)
+        arrived = [result_block(result) for result in agent.keeper.bounded(list(results.done.values()))]
+        agent.transcript.note(ref, INTERRUPTED, results=arrived)
+        agent.history.add_results(agent.keeper.bounded(results.in_order(calls)))
 
     async def _finish(self, ref: RunRef, reply: Reply, step: Step) -> Ending | None:
         """End, unless a hook on the stop event wants the agent to go on."""

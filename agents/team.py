@@ -13,12 +13,13 @@ import orjson
 
 from decurion.hooks import DecurionError, RunRef, SubagentStart, ToolCall
 
-from .build import build_agent, restored
+from .build import arrived, build_agent, restored
 from .catalogue import AgentDefinition
 from .claims import Claims
 from .dispatch import TASK, Results
 from .history import History
 from .loop import Agent, Conversation, Ending
+from .model import Message
 from .moments import AgentFinished, AgentStarted, Notice
 from .result import SubagentResult, result_from_json
 from .shared import Bench, Shared, Work, write_private
@@ -68,14 +69,13 @@ class Team:
             self.shared.listen(Notice(f"{text}; the history goes on without them"))
         if not saved.messages:
             return lead, False
-        lead = dc_replace(lead, history=History.restore(saved.messages))
         # Only `task` is safe to ask again: a subagent that ended is not run twice, one that had not goes on.
-        tasks = [call for call in open_calls(lead.history) if call.name == TASK]
+        known = {result.call_id for result in arrived(saved)}
+        calls = open_calls(saved.messages)
+        tasks = [call for call in calls if call.name == TASK and call.id not in known]
         results = Results()
         await lead.dispatcher.run(lead.context, tasks, {}, results)
-        if message := lead.history.repair(results.in_order(tasks)):
-            lead.transcript.add(lead.ref, message)
-        return lead, True
+        return restored(lead, saved, results.in_order(tasks)), True
 
     # ---- subagents ----
 
@@ -150,7 +150,7 @@ class Team:
         saved = read_transcript(path) if path.exists() else None
         agent = build_agent(shared, ref, definition, tools, Transcript(path), bench)
         if saved and saved.messages:
-            return restored(agent, saved.messages)
+            return restored(agent, saved)
         agent.transcript.note(ref, "task_started", order=order.prompt, parent_call_id=ref.parent_call_id)
         return agent
 
@@ -270,12 +270,9 @@ def conclude(agent: Agent, tally: Tally, ending: Ending, work: Work | None) -> S
     )
 
 
-def open_calls(history: History) -> Sequence[ToolCall]:
+def open_calls(messages: Sequence[Message]) -> list[ToolCall]:
     """Give the calls of the newest reply that have no result."""
-    if not history.open_calls:
-        return ()
-    return [
-        ToolCall(block["id"], block["name"], block["input"])
-        for block in history[-1]["content"]
-        if block["type"] == "tool_use"
-    ]
+    history = History()
+    history.extend(messages)
+    blocks = history[-1]["content"] if history.open_calls else ()
+    return [ToolCall(b["id"], b["name"], b["input"]) for b in blocks if b["type"] == "tool_use"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import Any
 
 from decurion.hooks import UsageError
 from decurion.hooks.audit import project_dir
+
+
+_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,8 @@ def session_folders(workspace: Path) -> list[Path]:
     project = Path(project_dir(str(workspace)))
     if not project.is_dir():
         return []
-    return sorted(folder for folder in project.iterdir() if (folder / "audit.jsonl").is_file())
+    # Other products' sessions, judged by `decurion hook`, lie here too, with ids and logs but no transcript of ours.
+    return sorted(folder for folder in project.iterdir() if _ID.match(folder.name))
 
 
 def find_session(workspace: Path, wanted: str = "") -> Path:

@@ -1,0 +1,70 @@
+"""`decurion agents`: which definitions were found, from where, which were refused or shadowed and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import orjson
+
+from decurion.agents.catalogue import AgentDefinition, Catalogue, load_catalogue
+from decurion.hooks import UsageError
+from decurion.hooks.files import config_dir
+
+
+@click.command()
+@click.option("-C", "--cwd", "folder", default=".", type=click.Path(), help="The folder to look in.")
+@click.option("--agents", "agents_json", default="", help="Further definitions as JSON, as `run` takes them.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(folder: str, agents_json: str, *, as_json: bool) -> int:
+    """List the agent definitions in reach of a folder, and those refused and why."""
+    workspace = Path(folder).expanduser()
+    if not workspace.is_dir():
+        raise UsageError(f"{workspace} is not a folder.")
+    found = load_catalogue(
+        workspace.resolve(),
+        user_folders=(config_dir() / "agents", Path.home() / ".claude" / "agents"),
+        given=agents_json or None,
+    )
+    click.echo(orjson.dumps(_plain(found), option=orjson.OPT_INDENT_2) if as_json else _told(found))
+    return 1 if found.refused else 0
+
+
+def _told(found: Catalogue) -> str:
+    lines: list[str] = []
+    for definition in found.found.values():
+        lines.append(f"{click.style(definition.name, bold=True)}  ({definition.source})")
+        lines.append(f"  {definition.description}")
+        lines.append(f"  {_limits(definition)}")
+        lines += [f"  note: {note}" for note in definition.notes]
+    lines += [f"shadowed: {one.name} from {one.source}" for one in found.shadowed]
+    lines += [click.style(f"refused: {one.path}: {one.reason}", fg="red") for one in found.refused]
+    return "\n".join(lines)
+
+
+def _limits(definition: AgentDefinition) -> str:
+    if definition.name == "lead":
+        return "all tools, todo_write and task"
+    isolated = ", own worktree" if definition.isolation == "worktree" else ""
+    model = f", model {definition.model}" if definition.model else ""
+    return f"{', '.join(definition.tools) or 'no tools'}; {definition.max_turns} turns{model}{isolated}"
+
+
+def _plain(found: Catalogue) -> dict[str, object]:
+    return {
+        "agents": [
+            {
+                "name": one.name,
+                "description": one.description,
+                "tools": one.tools,
+                "model": one.model,
+                "max_turns": one.max_turns,
+                "isolation": one.isolation,
+                "source": one.source,
+                "notes": one.notes,
+            }
+            for one in found.found.values()
+        ],
+        "shadowed": [{"name": one.name, "source": one.source} for one in found.shadowed],
+        "refused": [{"path": one.path, "reason": one.reason} for one in found.refused],
+    }

@@ -1,0 +1,90 @@
+"""`decurion sessions`: what lies in this project's state folder, and cleaning it without losing work."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import click
+import orjson
+
+from decurion.hooks import UsageError
+
+from ..sessions import SessionInfo, describe_session, find_session, session_folders
+
+
+@click.group(invoke_without_command=True)
+@click.option("-C", "--cwd", "folder", default=".", type=click.Path(), help="The project's folder.")
+@click.pass_context
+def command(context: click.Context, folder: str) -> None:
+    """List, show and clean the sessions of this project."""
+    workspace = Path(folder).expanduser()
+    if not workspace.is_dir():
+        raise UsageError(f"{workspace} is not a folder.")
+    context.obj = workspace.resolve()
+    if context.invoked_subcommand is None:
+        context.invoke(list_sessions)
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.pass_obj
+def list_sessions(workspace: Path, *, as_json: bool = False) -> None:
+    """List the sessions, newest first."""
+    found = [describe_session(folder) for folder in reversed(session_folders(workspace))]
+    if not found and not as_json:
+        click.echo('There is no session here yet. Start one: decurion run "…"')
+    for info in found:
+        click.echo(orjson.dumps(_plain(info)) if as_json else _line(info))
+
+
+@command.command("show")
+@click.argument("session", default="last")
+@click.pass_obj
+def show_session(workspace: Path, session: str) -> None:
+    """Show how one session stands and what it left."""
+    info = describe_session(find_session(workspace, session))
+    click.echo(_line(info))
+    click.echo(f"folder: {info.folder}")
+    result = info.folder / "result.json"
+    if result.is_file():
+        lead = orjson.loads(result.read_bytes())["lead"]
+        click.echo(f"\n{lead['summary']}")
+    if info.state == "open":
+        click.echo(f"\nGo on with: decurion resume {info.id}")
+
+
+@command.command("clean")
+@click.argument("session", required=False)
+@click.option("--yes", is_flag=True, help="Really remove; without it the plan is only shown.")
+@click.pass_obj
+def clean(workspace: Path, session: str | None, *, yes: bool) -> None:
+    """Remove what sessions hold and is merged or saved; anything in doubt is kept, and said why."""
+    import anyio
+
+    from ..git import clean_session
+
+    folders = [find_session(workspace, session)] if session else session_folders(workspace)
+    for folder in folders:
+        for holding in anyio.run(partial(clean_session, folder, folder.name, dry_run=not yes)):
+            fate = ("removed" if yes else "would be removed") if holding.safe else "KEPT"
+            click.echo(f"{fate}: {holding.place} ({holding.why})")
+    if not yes:
+        click.echo("Nothing was removed. Do it with: decurion sessions clean --yes")
+
+
+def _line(info: SessionInfo) -> str:
+    when = info.changed.astimezone().strftime("%Y-%m-%d %H:%M")
+    return f"{info.id}  {when}  {info.status:<11} {info.subagents:>3} subagents  {info.prompt[:70]}"
+
+
+def _plain(info: SessionInfo) -> dict[str, object]:
+    return {
+        "id": info.id,
+        "folder": str(info.folder),
+        "state": info.state,
+        "status": info.status,
+        "changed": info.changed.isoformat(),
+        "subagents": info.subagents,
+        "prompt": info.prompt,
+    }
