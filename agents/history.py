@@ -120,11 +120,12 @@ class History(Sequence[Message]):
         """About how many tokens the history takes: what the API counted, and an estimate of what came since."""
         return self._counted + int((len(self._encoded) - self._counted_at) / BYTES_PER_TOKEN)
 
-    def encode(self, *, cached: bool = True) -> bytes:
-        """Give the JSON array of messages, with cache marks on the two newest user messages if `cached`.
+    def encode(self, before: bytes = b"", after: bytes = b"", *, cached: bool = True) -> bytes:
+        """Give the JSON array of messages between two texts, in one copy.
 
-        The older of the two stood marked in the request before, so it is found in the cache however many blocks the
-        newest turn added (a mark alone looks back 20 blocks).
+        With `cached`, marks of the prompt cache stand on the two newest user messages. The older of the two stood
+        marked in the request before, so it is found however many blocks the newest turn added (a mark alone looks back
+        20 blocks).
 
         Raises:
             ValueError: calls are open, or there is no message yet.
@@ -133,14 +134,13 @@ class History(Sequence[Message]):
             raise ValueError(
                 "the history cannot be sent: " + (f"open calls {self._open}" if self._open else "empty")
             )
-        marks = self._marks[-2:] if cached else []
         with memoryview(self._encoded) as view:
-            parts: list[bytes | memoryview] = [b"["]
+            parts: list[bytes | memoryview] = [before, b"["]
             start = 0
-            for mark in marks:
+            for mark in self._marks[-2:] if cached else ():
                 parts += [view[start:mark], CACHE_MARK]
                 start = mark
-            return b"".join([*parts, view[start:], b"]"])
+            return b"".join([*parts, view[start:], b"]", after])
 
     # ---- growing ----
 

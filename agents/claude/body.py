@@ -33,8 +33,8 @@ class BodyBuilder:
             fields["stream"] = True
         if self._settings.switches.diagnostics and history.last_reply_id:
             fields["diagnostics"] = {"previous_message_id": history.last_reply_id}
-        messages = history.encode(cached=self._settings.switches.cache)
-        return b'%b%b,"messages":%b}' % (orjson.dumps(fields)[:-1], self.fixed(request), messages)
+        before = b'%b%b,"messages":' % (orjson.dumps(fields)[:-1], self.fixed(request))
+        return history.encode(before, b"}", cached=self._settings.switches.cache)
 
     def _fields(self, request: ModelRequest, model: str) -> dict[str, Any]:
         settings = self._settings
