@@ -16,7 +16,7 @@ from .hub import Hub, hub_at, make
 from .integrate import Integrated, Integration
 from .journal import recover
 from .lock import try_lock
-from .populate import Populate, populate
+from .populate import Imports, Populate, populate
 from .preflight import LEAST_FREE, Place, survey
 from .snapshot import take
 from .work import Work
@@ -49,7 +49,7 @@ class Isolation:
     notices: tuple[str, ...]
     options: Options
     _running: int
-    _works: dict[str, Work] = field(default_factory=dict[str, Work])
+    _imports: Imports = field(default_factory=Imports)
     _left: dict[str, Work] = field(default_factory=dict[str, Work])
 
     @classmethod
@@ -102,7 +102,7 @@ class Isolation:
         try:
             tree.path.mkdir(parents=True, exist_ok=True)
             how = Populate(self.options.setup, self.options.setup_seconds)
-            return await populate(tree, self.place, how)
+            return await populate(tree, self.place, how, self._imports)
         except (GitError, OSError):
             await trees.remove(tree, await tree.seal("An unfinished set-up"))
             raise
@@ -120,9 +120,7 @@ class Isolation:
     ) -> Work:
         """Commit what a worktree holds and remove it if nothing can be lost by that. See `Worktree.seal`."""
         sealed = replace(await tree.seal(message), paths=tuple(paths), depends_on=tuple(depends_on))
-        work = trees.with_removal(sealed, await trees.remove(tree, sealed))
-        self._works[work.agent_id] = work
-        return work
+        return trees.with_removal(sealed, await trees.remove(tree, sealed))
 
     async def integrate(
         self, works: Sequence[Work], verify: str | None = None, resolve: Resolve | None = None
@@ -164,7 +162,11 @@ class Isolation:
                 work = Work(MERGE_TREE, self.head, self.head, "", "", (), "")
                 await trees.remove(tree, work)
         finally:
-            os.close(self._running)
+            self.release()
+
+    def release(self) -> None:
+        """Let go of the session and leave everything as it is; `prepare` takes it up again."""
+        os.close(self._running)
 
 
 async def undo(state_dir: Path) -> applying.Undone:

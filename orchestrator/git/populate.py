@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import anyio
+
 from .commands import run_shell
 from .errors import GitError
 from .preflight import Place
 from .run import shown
 from .submodules import fill
-from .worktree import Record, Worktree
+from .worktree import Worktree
 
 INCLUDE = ".worktreeinclude"
 """A file at the top of a repository: patterns, as in `.gitignore`, of ignored files that worktrees need."""
@@ -38,7 +40,27 @@ class Populate:
     seconds: float = 600.0
 
 
-async def populate(worktree: Worktree, place: Place, how: Populate) -> Worktree:
+class Imports:
+    """Where Python finds the project, looked at once per session.
+
+    An interpreter's start is the dearest part of a worktree, and the answer is the same in each.
+    """
+
+    def __init__(self) -> None:
+        self._queue = anyio.Lock()
+        self._needed: tuple[str, ...] | None = None
+        self._warning: tuple[str, ...] = ()
+
+    async def variables(self, worktree: Worktree, place: Place) -> tuple[Mapping[str, str], tuple[str, ...]]:
+        """The variables with which commands in a worktree import from it, and a warning where none help."""
+        async with self._queue:
+            if self._needed is None:
+                needed, self._warning = await own_imports(worktree, place)
+                self._needed = tuple(str(root.relative_to(worktree.root)) for root in needed)
+        return _python_path([worktree.root / root for root in self._needed]), self._warning
+
+
+async def populate(worktree: Worktree, place: Place, how: Populate, imports: Imports) -> Worktree:
     """Make a fresh worktree ready for work; gives it with its environment and notices.
 
     Raises:
@@ -49,9 +71,9 @@ async def populate(worktree: Worktree, place: Place, how: Populate) -> Worktree:
         done = await run_shell(how.setup, worktree.path, worktree.command_environment(), how.seconds)
         if not done.ok:
             raise GitError(f"{how.setup} (set-up of a worktree)", done.code, done.tail)
-    env, told = await own_imports(worktree, place)
+    env, told = await imports.variables(worktree, place)
     ignored = tuple(await worktree.ignored()) if how.setup or notices else ()
-    record: Record = replace(worktree.record, env=env or None, ignored=ignored)
+    record = replace(worktree.record, env=env or None, ignored=ignored)
     ready = Worktree(worktree.hub, record, (*worktree.notices, *notices, *told))
     ready.save()
     return ready
@@ -74,24 +96,28 @@ async def copy_included(place: Place, root: Path) -> list[str]:
     return [f"copied {shown(path)}, which {INCLUDE} lists." for path in ignored]
 
 
-async def own_imports(worktree: Worktree, place: Place) -> tuple[Mapping[str, str], list[str]]:
+async def own_imports(worktree: Worktree, place: Place) -> tuple[list[Path], tuple[str, ...]]:
     """Make sure that Python imports the project from the worktree: an editable install names the user's folder.
 
-    Gives the variables that are needed for it, and a warning where even they do not help.
+    Gives the folders that must come first on its path for that, and a warning where even they do not help.
     """
     roots = source_roots(worktree.path)
     names = sorted(name for packages in roots.values() for name in packages)
     python = shutil.which("python") or shutil.which("python3") or sys.executable
     if not names or not await _foreign(worktree, place, python, names, {}):
-        return {}, []
-    before = os.environ.get("PYTHONPATH", "")
-    env = {"PYTHONPATH": os.pathsep.join([*map(str, roots), *([before] if before else [])])}
-    foreign = await _foreign(worktree, place, python, names, env)
+        return [], ()
+    foreign = await _foreign(worktree, place, python, names, _python_path(roots))
     if not foreign:
-        return env, []
-    return env, [
+        return list(roots), ()
+    said = (
         f"Python imports {', '.join(foreign)} from your checkout, not from the worktree: checks may mislead."
-    ]
+    )
+    return list(roots), (said,)
+
+
+def _python_path(roots: Iterable[Path]) -> dict[str, str]:
+    places = [*map(str, roots), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {"PYTHONPATH": os.pathsep.join(places)} if list(roots) else {}
 
 
 async def _foreign(

@@ -17,3 +17,9 @@ def repository(tmp_path: Path) -> Repository:
 @pytest.fixture
 def state(tmp_path: Path) -> Path:
     return tmp_path / "state" / "s1"
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    """One event loop for the many tests that are about git; `test_isolation` runs the whole way on both."""
+    return "asyncio"

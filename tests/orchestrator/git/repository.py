@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from dataclasses import dataclass
 from hashlib import sha256
@@ -10,7 +11,6 @@ from pathlib import Path
 
 FILES = {
     "README.md": "# sample\n",
-    "src/pkg/__init__.py": "",
     "src/pkg/core.py": "".join(f"line {n}\n" for n in range(1, 31)),
     "src/pkg/util.py": "def helper():\n    return 1\n",
     "tests/test_core.py": "def test():\n    pass\n",
@@ -54,9 +54,10 @@ class Repository:
     def image(self) -> dict[str, str]:
         """Every file of the working tree and of the repository, by digest; links by their target."""
         found: dict[str, str] = {}
-        for folder, folders, files in os.walk(os.fsencode(self.path)):
-            for name in (*files, *(f for f in folders if os.path.islink(os.path.join(folder, f)))):
-                full = Path(os.fsdecode(os.path.join(folder, name)))
+        for folder, folders, files in os.walk(self.path):
+            for full in (Path(folder, name) for name in (*files, *folders)):
+                if full.is_dir() and not full.is_symlink():
+                    continue
                 content = os.fsencode(full.readlink()) if full.is_symlink() else full.read_bytes()
                 found[str(full.relative_to(self.path))] = sha256(content).hexdigest()
         return found
@@ -76,6 +77,21 @@ def make_repository(path: Path, files: dict[str, str] | None = None) -> Reposito
     if files is None or files:
         repository.commit("first")
     return repository
+
+
+def failing_git(folder: Path, command: str, says: str, does: str = "exit 1") -> str:
+    """A PATH on which git fails at one of its commands and works at all others."""
+    real = shutil.which("git")
+    folder.mkdir(parents=True, exist_ok=True)
+    wrapper = folder / "git"
+    wrapper.write_text(
+        f"""#!/bin/sh
+case " $* " in *' {command} '*) echo '{says}' >&2; {does};; esac
+exec {real} "$@"
+"""
+    )
+    wrapper.chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
 def make_dirty(repository: Repository) -> None:

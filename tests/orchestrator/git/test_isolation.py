@@ -1,0 +1,65 @@
+"""The whole way, on both event loops: prepare, work side by side, merge, hand back, apply, undo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from decurion.orchestrator.git import Isolation, Work, undo, undoable
+from tests.orchestrator.git.repository import Repository, make_dirty
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module", params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+async def test_from_a_dirty_tree_to_a_branch_and_back(repository: Repository, state: Path) -> None:
+    make_dirty(repository)
+    before, status = repository.image(), repository.status()
+    isolation = await Isolation.prepare(repository.path, state, "s1")
+    works: list[Work] = []
+
+    async def subagent(number: int) -> None:
+        tree = await isolation.open(f"agent-{number}")
+        (tree.path / f"new-{number}.txt").write_text(f"{number}\n")
+        lines = (tree.path / "src/pkg/core.py").read_text().splitlines()
+        lines[number * 4] = f"changed by {number}"
+        (tree.path / "src/pkg/core.py").write_text("\n".join(lines) + "\n")
+        await tree.checkpoint(1)
+        works.append(await isolation.finish(tree, f"change line {number * 4}"))
+
+    async with anyio.create_task_group() as group:
+        for number in range(6):
+            group.start_soon(subagent, number)
+    done = await isolation.integrate(works, verify="test -f README.md")
+    assert (len(done.merged), done.left, done.verified) == (6, (), True)
+    assert repository.image() == before
+
+    handed = await isolation.hand_back()
+    assert handed.branch == "decurion/s1"
+    assert repository.git("show", "decurion/s1:new-5.txt") == "5"
+    assert repository.status() == status
+
+    applied = await isolation.apply()
+    await isolation.aclose()
+    assert applied.files == (
+        "new-0.txt",
+        "new-1.txt",
+        "new-2.txt",
+        "new-3.txt",
+        "new-4.txt",
+        "new-5.txt",
+        "src/pkg/core.py",
+    )
+    assert repository.read("src/pkg/core.py").count("changed by") == 6
+    assert undoable(state) == applied.files
+    assert (await undo(state)).files == applied.files
+    assert repository.status() == status
+    assert repository.work_image() == {name: d for name, d in before.items() if not name.startswith(".git/")}
+    assert undoable(state) == ()
+    assert (await undo(state)).files == ()
