@@ -74,9 +74,17 @@ class Claims:
         named = self._by_label.get(label)
         if named is None:
             raise ToolError(f"task: no task of this reply has the label {label!r}; nothing was run")
-        if named is waiting or waiting.order.label in named.order.depends_on:
+        if self._leads_to(named, waiting, set()):
             raise ToolError(f"task: {label!r} and this task wait for each other; nothing was run")
         await named.over.wait()
+
+    def _leads_to(self, entry: _Entry, goal: _Entry, seen: set[str]) -> bool:
+        """Tell whether an order waits, directly or through others, for `goal`."""
+        if entry is goal:
+            return True
+        seen.add(entry.order.label)
+        further = [self._by_label[label] for label in entry.order.depends_on if label in self._by_label]
+        return any(self._leads_to(one, goal, seen) for one in further if one.order.label not in seen)
 
     @staticmethod
     def _comes_first(running: Order, order: Order) -> bool:

@@ -124,6 +124,7 @@ async def test_hooks_bind_the_lead_and_every_child(tmp_path: Path) -> None:
 
     async def log(event: Event) -> Decision | None:
         call_ = getattr(event, "call", None)
+        assert call_ is not None
         seen.append((type(event).__name__, event.ref.agent_id, call_.args["command"]))
         return None
 
@@ -199,7 +200,7 @@ async def test_one_bad_call_of_five_leaves_the_others_whole(tmp_path: Path) -> N
     @tool(read_only=True)
     async def stray(ctx: ToolContext) -> str:
         """Let a cancellation of its own escape."""
-        from asyncio import CancelledError
+        from asyncio import CancelledError  # noqa: TID251 - the stray one of the case
 
         import sniffio
 
@@ -385,7 +386,7 @@ async def test_a_resumed_session_never_runs_a_finished_child_again(tmp_path: Pat
 
     async with stage(first, tmp_path) as on, anyio.create_task_group() as group:
         group.start_soon(on.run)
-        while not stopped or not on.team.results:
+        while not stopped or not on.team.results:  # noqa: ASYNC110 - nobody sets an event for it
             await anyio.sleep(0.01)
         group.cancel_scope.cancel()
     async with stage(second, tmp_path) as on:
