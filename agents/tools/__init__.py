@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from .bash import bash
 from .edit_file import edit_file
 from .front_matter import split_front_matter
+from .glob import glob
+from .grep import grep
 from .read_file import read_file
 from .skills import FoundSkills, Skill, find_skills
 from .todo_list import Reminder, TodoItem, TodoStore
@@ -21,6 +23,8 @@ TOOLS: Mapping[str, Tool] = {
         read_file,
         write_file,
         edit_file,
+        glob,
+        grep,
         todo_write,
     )
 }  # fmt: skip
@@ -39,6 +43,8 @@ __all__ = (
     "bash",
     "edit_file",
     "find_skills",
+    "glob",
+    "grep",
     "output_of",
     "prepare",
     "read_file",

@@ -35,6 +35,7 @@ ALIASES: Mapping[str, str] = {
     "include": "glob",
     "-i": "ignore_case",
     "-C": "context",
+    "head_limit": "limit",
     "skill": "name",
 }
 """What other agent products call the same arguments. Counts only where a tool has the second name and not the first."""
@@ -59,7 +60,8 @@ class Limits:
     line_chars: int = 2_000
     search_seconds: float = 20.0
     search_hits: int = 200
-    search_file_bytes: int = 20_000_000
+    search_file_bytes: int = 10_000_000
+    listed_files: int = 500
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,8 +62,8 @@ def arguments(tool: str, path: str) -> dict[str, Any]:
 @pytest.mark.parametrize("tool", ["read_file", "write_file", "edit_file", "glob", "grep"])
 @pytest.mark.parametrize("path", OUTSIDE)
 async def test_nothing_outside_is_reached(ctx: ToolContext, tool: str, path: str) -> None:
-    if tool in {"glob", "grep"} and "new" in path:
-        pytest.skip("a search makes nothing")
+    if tool in {"glob", "grep"} and ("new" in path or not path):
+        pytest.skip("a search makes nothing, and without a path it takes the workspace")
     path = path.format(parent=ctx.workspace.parent)
     with pytest.raises(ToolError) as error:
         await call(TOOLS[tool], ctx, **arguments(tool, path))
