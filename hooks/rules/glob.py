@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     Component = str | Value
     Path = tuple[Component, ...]
 
+STRANGE_NAME = "qzxw-7"
+"""A file name nobody has: a pattern that fits it fits everything."""
+
 _split: dict[tuple[str, str, str], tuple[str, ...]] = {}
 
 
@@ -30,18 +33,23 @@ def split_pattern(pattern: str, places: Places) -> tuple[str, ...]:
     return found
 
 
-def fits(path: Path, pattern: tuple[str, ...]) -> bool:
-    """Tell whether a path may match a pattern; `**` stands for any number of components, also none."""
+def fits(path: Path, pattern: tuple[str, ...], *, deep: bool = False) -> bool:
+    """Tell whether a path may match a pattern; `**` stands for any number of components, also none.
+
+    `deep`: a `**` came before, so that `*` is not suspected of meaning the one name that follows.
+    """
     if not pattern:
         return not path
     if pattern[0] == "**":
-        return any(fits(path[skip:], pattern[1:]) for skip in range(len(path) + 1))
+        if len(pattern) == 1:
+            return True
+        return any(fits(path[skip:], pattern[1:], deep=True) for skip in range(len(path) + 1))
     if not path:
         return False
-    return component_fits(path[0], pattern[0]) and fits(path[1:], pattern[1:])
+    return component_fits(path[0], pattern[0], deep=deep) and fits(path[1:], pattern[1:], deep=deep)
 
 
-def component_fits(piece: Component, pattern: str) -> bool:
+def component_fits(piece: Component, pattern: str, *, deep: bool) -> bool:
     """Tell whether one component may match one component of a pattern."""
     if isinstance(piece, str):
         if "*" not in pattern and "?" not in pattern and "[" not in pattern:
@@ -53,6 +61,8 @@ def component_fits(piece: Component, pattern: str) -> bool:
         return False  # an unknown name is not suspected of being each of the protected ones
     if pattern.startswith(".") and not isinstance(piece.parts[0], str) and not _matches_dot(piece.parts[0]):
         return False
+    if (deep or "*" in pattern) and piece.could_be(STRANGE_NAME):
+        return pattern == "*"
     return piece.could_match(Value(pattern_parts(pattern)))
 
 

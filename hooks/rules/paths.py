@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from ..frozen import frozen
 from ..shell.events import ANYWHERE, Glob, Hole, Value
-from .glob import fits, split_pattern
+from .glob import STRANGE_NAME, fits, split_pattern
+from .listed import listed_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     Component = str | Value
     Path = tuple[Component, ...]
     PathSets = Mapping[str, tuple[str, ...]]
-
-STRANGE_NAME = "qzxw-7"
-"""A file name nobody has: a pattern that fits it fits everything."""
 
 BUILT_IN = (
     "outside",
@@ -51,7 +49,10 @@ def spots(value: Value, event: ExecEvent, places: Places) -> tuple[Spot, ...]:
     if text is not None:
         return tuple(dict.fromkeys(_literal_spots(text, event, places)))
     found: list[Spot] = []
-    for parts, known in _variants(value):
+    listed = listed_by(value)
+    for source, word in listed:
+        found.extend(spots(word, source, places))
+    for parts, known in () if listed else _variants(value):
         if not known:
             found.append(Spot(None))
         elif parts:

@@ -1,0 +1,73 @@
+"""Words that come out of a program listing files: where those files are, though their names are not known."""
+
+from __future__ import annotations
+
+from ..shell.events import Glob, Hole, Value
+from .glob import STRANGE_NAME, pattern_parts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shell.events import ExecEvent
+
+_FILTERS = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-newer", "-empty"})
+_THROUGH = frozenset({"xargs", "sort", "head", "tail", "grep", "egrep", "uniq", "tr", "parallel", "gxargs"})
+_EVERYTHING = frozenset({"*", "**", "?*", "*?", "", "./*", ".*"})
+
+
+def listed_by(value: Value) -> list[tuple[ExecEvent, Value]]:
+    """Give what a word stands for if it is the output of `find` or `ls` and nothing else: pairs of the listing
+    command, from whose working folder to look, and a path under one of its roots. Empty where it is anything else.
+    """
+    holes = value.holes
+    if not holes or not isinstance(value.parts[0], Hole) or len(holes) != 1:
+        return []
+    sources = [event for event in holes[0].source if event.name not in _THROUGH]
+    if len(sources) != 1:
+        return []
+    source, tail = sources[0], value.parts[1:]
+    if source.name in {"find", "gfind", "bfs"}:
+        return [(source, _join(word, tail)) for word in _found_by_find(source)]
+    if source.name in {"fd", "fdfind"}:
+        return [(source, _join(word, tail)) for word in _found_by_fd(source)]
+    if source.name == "ls" and not any(word and not word.startswith("-") for word in source.words):
+        return [(source, Value((Glob("*"), *tail)))]
+    return []
+
+
+def _join(word: Value, tail: tuple[str | Glob | Hole, ...]) -> Value:
+    return Value((*word.parts, *tail)) if tail else word
+
+
+def _found_by_find(event: ExecEvent) -> list[Value]:
+    roots: list[Value] = []
+    for value in event.argv:
+        text = value.text
+        if text is not None and text.startswith(("-", "(", "!", ")")):
+            if text in {"-L", "-H", "-P"} and not roots:
+                continue
+            break
+        roots.append(value)
+    roots = roots or [Value((".",))]
+    names = _names(event.words)
+    return [_below(root, name) for root in roots for name in names] if names else roots
+
+
+def _names(words: tuple[str | None, ...]) -> list[str]:
+    """Give the name patterns that narrow what `find` finds; none if it may find anything."""
+    if "!" in words or "-not" in words:
+        return []
+    pairs = [(word, given or "?") for word, given in zip(words, words[1:], strict=False) if word in _FILTERS]
+    if any(given in _EVERYTHING for _, given in pairs):
+        return []
+    return [given if word in {"-name", "-iname"} else STRANGE_NAME for word, given in pairs]
+
+
+def _found_by_fd(event: ExecEvent) -> list[Value]:
+    plain = [value for value in event.argv if not (value.text or "").startswith("-")]
+    pattern = plain[0].text if plain else "."
+    roots = plain[1:] or [Value((".",))]
+    return roots if pattern in {".", "", ".*"} else [_below(root, STRANGE_NAME) for root in roots]
+
+
+def _below(root: Value, name: str) -> Value:
+    return Value((*root.parts, "/", *pattern_parts(name)))
