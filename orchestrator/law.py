@@ -6,14 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from decurion.hooks import RunRef
+from decurion.agents.catalogue import Catalogue
+from decurion.hooks import RunRef, replace
 from decurion.hooks.chain import Hook, HookChain
-from decurion.hooks.command import command_hooks
+from decurion.hooks.command import CommandHook, command_hooks
 from decurion.hooks.files import config_dir
+from decurion.hooks.handlers import read_hooks
 from decurion.hooks.payload import Surroundings
 from decurion.hooks.rules import Law, Source, law_hook, live_places
 from decurion.hooks.settings import Settings, load_settings
 from decurion.hooks.shell.events import Places
+from decurion.hooks.trust import is_trusted, project_digest
 
 from .options import SessionOptions
 from .permissions import mode_hook, permission_hooks, permission_sources
@@ -29,11 +32,9 @@ class LawInForce:
     law: Law
     settings: Settings
     options: SessionOptions
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a person must be told before anything runs."""
-        return self.settings.notes
+    definition_hooks: tuple[tuple[str, CommandHook], ...] = ()
+    """Hooks of agent definitions, each with the type of agent it is for."""
+    notes: tuple[str, ...] = ()
 
     def chain(self, workplace: Workplace, transcript: Path) -> HookChain:
         """Make the one chain of the session: the law first, then modes and permissions, then configured hooks."""
@@ -50,10 +51,14 @@ class LawInForce:
                 permission_mode=law.permission_mode,
             )
 
-        return HookChain((*hooks, *command_hooks(self.settings.hooks, where), *law.hooks))
+        hooks += command_hooks(self.settings.hooks, where)
+        for agent_type, configured in self.definition_hooks:
+            # One chain for all: a definition's hooks are in it for everybody and concern its own agents only.
+            hooks += [replace(hook, agents=agent_type) for hook in command_hooks((configured,), where)]
+        return HookChain((*hooks, *law.hooks))
 
 
-def law_in_force(options: SessionOptions) -> LawInForce:
+def law_in_force(options: SessionOptions, catalogue: Catalogue) -> LawInForce:
     """Load everything that binds a session in this workspace.
 
     Raises:
@@ -68,7 +73,32 @@ def law_in_force(options: SessionOptions) -> LawInForce:
         str(options.workspace / ".decurion" / "rules.toml"),
         tuple(extra),
     )
-    return LawInForce(law, settings, options)
+    hooks, notes = _definition_hooks(options, catalogue)
+    return LawInForce(law, settings, options, hooks, (*settings.notes, *notes))
+
+
+def _definition_hooks(
+    options: SessionOptions, catalogue: Catalogue
+) -> tuple[tuple[tuple[str, CommandHook], ...], list[str]]:
+    """Read the hooks of agent definitions; a project's own wait for trust like its settings."""
+    found: list[tuple[str, CommandHook]] = []
+    notes: list[str] = []
+    trusted = options.law.trust_project or None
+    for definition in catalogue.found.values():
+        if not definition.hooks:
+            continue
+        if Path(definition.source).is_relative_to(options.workspace):
+            if trusted is None:
+                trusted = is_trusted(options.workspace, project_digest(options.workspace)) == "trusted"
+            if not trusted:
+                notes.append(
+                    f"{definition.source}: its hooks do not run, for this project is not trusted yet"
+                )
+                continue
+        read = read_hooks(definition.hooks, definition.source, inside_agent=True)
+        found += [(definition.name, hook) for hook in read[0]]
+        notes += read[1]
+    return tuple(found), notes
 
 
 def _places(workplace: Workplace) -> Callable[[RunRef], Places]:

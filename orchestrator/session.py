@@ -27,6 +27,7 @@ from decurion.agents.tools import ToolContext
 from decurion.hooks import RunRef, SessionEnd, SessionStart, ToolCall, UserPromptSubmit
 from decurion.hooks.audit import AuditLog, session_dir
 
+from .applog import app_log, logging_listener
 from .assembly import assemble, find_definitions
 from .law import LawInForce, law_in_force
 from .models import open_model
@@ -178,11 +179,12 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
     """
     session_id = options.resume or new_session_id()
     folder = Path(session_dir(str(options.workspace), session_id))
-    law = law_in_force(options)
     catalogue = find_definitions(options)
-    for note in (*law.notes, *(f"{r.path} is not used: {r.reason}" for r in catalogue.refused)):
-        listen(Notice(note))
+    law = law_in_force(options, catalogue)
     async with AsyncExitStack() as stack:
+        listen = logging_listener(stack.enter_context(app_log(folder, session_id)), listen)
+        for note in (*law.notes, *(f"{r.path} is not used: {r.reason}" for r in catalogue.refused)):
+            listen(Notice(note))
         wire = WireLog()
         model, name = await stack.enter_async_context(open_model(options.model, wire))
         log = stack.enter_context(

@@ -1,0 +1,92 @@
+"""The application's own log: what the program itself did, as JSON lines in the session folder, for whoever mends it.
+
+It is no evidence (that is the audit log) and holds no content: ids, states, durations, errors. Nothing of it reaches
+the terminal.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import structlog
+
+from decurion.agents.moments import (
+    AgentFinished,
+    AgentStarted,
+    CallChanged,
+    Listener,
+    Moment,
+    Notice,
+    Replied,
+    Waiting,
+)
+from decurion.hooks.audit import Redactor, redact_secrets
+
+
+@contextmanager
+def app_log(folder: Path, session_id: str) -> Generator[structlog.typing.FilteringBoundLogger]:
+    """Open `decurion.log` in a session folder, owner-only; secrets are taken out as in the audit log."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle = os.open(folder / "decurion.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace", buffering=1) as file:
+        yield structlog.wrap_logger(
+            structlog.WriteLogger(file),
+            processors=cast(
+                "list[structlog.typing.Processor]",
+                [
+                    structlog.processors.add_log_level,
+                    structlog.processors.TimeStamper(fmt="iso", utc=True),
+                    structlog.processors.format_exc_info,
+                    redact_secrets(Redactor()),
+                    structlog.processors.JSONRenderer(),
+                ],
+            ),
+            wrapper_class=structlog.make_filtering_bound_logger(0),
+            context_class=dict,
+            session_id=session_id,
+        )
+
+
+def logging_listener(log: structlog.typing.FilteringBoundLogger, further: Listener) -> Listener:
+    """Give a listener that logs each moment and passes it on; a view that breaks is logged, not fatal."""
+
+    def listen(moment: Moment) -> None:
+        if told := _told(moment):
+            event, fields = told
+            log.info(event, **fields)
+        try:
+            further(moment)
+        except Exception:
+            log.exception("listener_failed", moment=type(moment).__name__)
+
+    return listen
+
+
+def _told(moment: Moment) -> tuple[str, dict[str, Any]] | None:  # noqa: PLR0911 - one return a kind reads best
+    match moment:
+        case AgentStarted(ref, _, max_turns, model):
+            return "agent_started", {"agent_id": ref.agent_id, "model": model, "max_turns": max_turns}
+        case AgentFinished(ref, result):
+            fields = {
+                "agent_id": ref.agent_id,
+                "status": result.status,
+                "turns": result.turns,
+                "error": result.error,
+            }
+            return "agent_finished", fields
+        case Replied(ref, reply, total):
+            fields = {"agent_id": ref.agent_id, "turn": ref.turn, "stop_reason": reply.stop_reason}
+            return "replied", {**fields, "tokens": total.context_tokens}
+        case CallChanged(ref, call, state):
+            fields = {"agent_id": ref.agent_id, "tool": call.name, "tool_use_id": call.id, "state": state}
+            return "call", fields
+        case Waiting(ref, seconds, why):
+            return "waiting", {"agent_id": ref.agent_id, "seconds": round(seconds, 2), "why": why}
+        case Notice(text, level):
+            return "notice", {"text": text, "level": level}
+        case _:
+            return None
