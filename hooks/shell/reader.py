@@ -53,6 +53,9 @@ if TYPE_CHECKING:
 MAX_JSON = 6_000_000
 """Bytes of JSON past which a program is too large to judge in time."""
 
+SHFMT_SECONDS = 5.0
+"""How long the parser may take; it needs milliseconds, and a text that takes longer is refused."""
+
 
 class Unreadable(Exception):  # noqa: N818  it says what the text is
     """The text is not a shell program that can be judged; the argument says why, in one line."""
@@ -78,15 +81,13 @@ def read(text: str) -> tuple[Stmt, ...]:
 
 
 def _run_shfmt(source: bytes) -> bytes:
-    import subprocess
+    from ..quick import run_quick
 
-    done = subprocess.run(
-        [shfmt_path(), "-ln", "bash", "--to-json"], input=source, capture_output=True, check=False, timeout=5
-    )
-    if done.returncode:
-        first = done.stderr.decode("utf-8", "replace").partition("\n")[0].strip()
+    status, output, errors = run_quick([shfmt_path(), "-ln", "bash", "--to-json"], source, SHFMT_SECONDS)
+    if status:
+        first = errors.decode("utf-8", "replace").partition("\n")[0].strip()
         raise Unreadable(f"the shell syntax cannot be read: {first[:200]}")
-    return done.stdout
+    return output
 
 
 _found: list[str] = []
@@ -100,17 +101,23 @@ def shfmt_path() -> str:
     """
     if _found:
         return _found[0]
-    import shutil
     import sys
 
     beside = os.path.join(os.path.dirname(sys.executable), "shfmt")
-    found = beside if os.access(beside, os.X_OK) else _in_wheel() or shutil.which("shfmt")
+    found = beside if os.access(beside, os.X_OK) else _in_wheel() or _on_path()
     if found is None:
         raise ConfigError(
             f"shfmt is not installed (looked beside {sys.executable} and on PATH): pip install shfmt-py"
         )
     _found.append(found)
     return found
+
+
+def _on_path() -> str | None:
+    # `shutil` costs the cold hook program 2 ms, and mostly the two places before this one have it.
+    from shutil import which
+
+    return which("shfmt")
 
 
 def _in_wheel() -> str | None:
