@@ -39,7 +39,13 @@ async def grep(  # noqa: PLR0913, PLR0917 - the parameters are the tool's schema
     options = _options(pattern, ignore_case=ignore_case, literal=literal, multiline=multiline)
     options += ["--max-count=1"] if files_only else [f"--context={context}"]
     scope = scope_of(ctx, path, glob, include_ignored=include_ignored)
-    hits = Hits(scope, limit or ctx.limits.search_hits, ctx.limits.output_chars, files_only=files_only)
+    hits = Hits(
+        scope,
+        limit or ctx.limits.search_hits,
+        ctx.limits.output_chars,
+        files_only=files_only,
+        grouped=context > 0,
+    )
     searched = await search(ctx, scope, ["--json", "--binary", *options], b"\n", hits)
     lines = hits.lines or [searched.nothing(pattern)]
     what = "files" if files_only else "matching lines"
@@ -67,7 +73,8 @@ class Hits:
     scope: Scope
     most: int
     room: int
-    files_only: bool
+    files_only: bool = False
+    grouped: bool = False
     lines: list[str] = field(default_factory=list[str])
     binary: list[str] = field(default_factory=list[str])
     count: int = 0
@@ -115,13 +122,9 @@ class Hits:
         mark = ":" if is_match else "-"
         start = data["submatches"][0]["start"] if is_match and data["submatches"] else 0
         lines = [f"{path}{mark}{first + n}{mark}{_window(line, start)}" for n, line in enumerate(texts)]
-        gap = [] if self._last in {0, first - 1} or not self._has_context else ["--"]
+        gap = ["--"] if self.grouped and self._last not in {0, first - 1} else []
         self._last = first + len(texts) - 1
         return [*gap, *lines]
-
-    @property
-    def _has_context(self) -> bool:
-        return any("-" in line for line in self._file)
 
     def _end(self, data: dict[str, Any]) -> None:
         if data["binary_offset"] is not None:

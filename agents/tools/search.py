@@ -18,6 +18,7 @@ from .tool import ToolContext
 WORKTREES = (".decurion/worktrees", ".claude/worktrees")
 """Where copies of the workspace for other agents lie; their files would be found once for each copy."""
 WILD = re.compile(r"[*?\[{\\]")
+ALL_RULES, OWN_RULES, NO_RULES = "--ignore", "--no-ignore-parent", "--no-ignore"
 UPWARDS = re.compile(r"(?:^|[/{,])\.\.(?:$|[/},])")
 EVERYTHING = re.compile(r"/?(?:\*\*/)*\*{1,2}")
 
@@ -27,7 +28,8 @@ class Scope:
     """Where a search looks: `target` is a file's name in `folder`, or empty for all of it.
 
     `pattern` is a glob in gitignore's form, anchored at `folder` where it begins with a slash; empty for all files.
-    `named` says that the person or model named this very folder or file, so that it counts though it is ignored.
+    `named` says that the model named this very folder or file, so that it counts though it is ignored. `rules` is
+    ripgrep's option for whose ignore rules hold.
     """
 
     folder: Path
@@ -35,7 +37,7 @@ class Scope:
     target: str
     pattern: str
     named: bool
-    include_ignored: bool
+    rules: str
     top: bool
 
     def show(self, name: str) -> str:
@@ -44,9 +46,7 @@ class Scope:
 
     def options(self) -> list[str]:
         """Return ripgrep's options for what to leave out. Later globs win over earlier ones."""
-        options = ["--hidden", "--no-require-git", "--sort=path"]
-        if self.include_ignored:
-            options.append("--no-ignore")
+        options = ["--hidden", "--no-require-git", "--sort=path", self.rules]
         if self.pattern and not EVERYTHING.fullmatch(self.pattern):
             options.append(f"--glob={self.pattern}")
         options.append("--glob=!.git")
@@ -87,7 +87,7 @@ def scope_of(ctx: ToolContext, path: str, pattern: str, *, include_ignored: bool
         target=target,
         pattern="" if target else rest,
         named=bool(base) or place.path != root,
-        include_ignored=include_ignored,
+        rules=NO_RULES if include_ignored else ALL_RULES,
         top=folder == root,
     )
 
@@ -168,18 +168,24 @@ class Searched:
 async def search(
     ctx: ToolContext, scope: Scope, args: Sequence[str], separator: bytes, findings: Findings
 ) -> Searched:
-    """Search, and where a named folder holds nothing but ignored files, search those.
+    """Search; where ignore rules leave nothing at all to look at, search again with fewer of them.
+
+    The rules of folders above a worktree say nothing of it, and a folder that was named counts though it is ignored.
 
     Raises:
         ToolError: when ripgrep is missing or refuses the pattern or the glob.
     """
+    seconds = ctx.limits.search_seconds
     size = f"--max-filesize={ctx.limits.search_file_bytes}"
-    command = [*args, size, *scope.options(), *scope.where()]
-    ran = await ripgrep(command, scope.folder, separator, findings.take, ctx.limits.search_seconds)
-    if not findings.empty or ran.partial or await _any_file(scope, ctx.limits.search_seconds):
+    ran = await ripgrep(
+        [*args, size, *scope.options(), *scope.where()], scope.folder, separator, findings.take, seconds
+    )
+    if not findings.empty or ran.partial or await _any_file(scope, seconds):
         return Searched(ran, scope, any_file=True)
-    if scope.named and not scope.include_ignored:
-        return await search(ctx, replace(scope, include_ignored=True), args, separator, findings)
+    if scope.rules == ALL_RULES:
+        return await search(ctx, replace(scope, rules=OWN_RULES), args, separator, findings)
+    if scope.rules == OWN_RULES and scope.named:
+        return await search(ctx, replace(scope, rules=NO_RULES), args, separator, findings)
     return Searched(ran, scope, any_file=False)
 
 
