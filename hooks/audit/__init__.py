@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from .reading import parse, raw_lines, records, rotated_parts
     from .record import EVENTS, FIELDS
     from .redact import Redactor
-    from .verify import Report, verify
+    from .verification import Report, verify
 
 _LATER = {
     "EVENTS": "record",
     "FIELDS": "record",
     "Problem": "damage",
     "Redactor": "redact",
-    "Report": "verify",
+    "Report": "verification",
     "digest_output": "processors",
     "generate": "keys",
     "key_id": "keys",
@@ -36,7 +36,7 @@ _LATER = {
     "records": "reading",
     "redact_secrets": "processors",
     "rotated_parts": "reading",
-    "verify": "verify",
+    "verify": "verification",
 }
 
 

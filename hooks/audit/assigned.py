@@ -1,4 +1,8 @@
-"""Secrets known by what they are assigned to: `PASSWORD=…`, `--token …`, `https://user:…@host`, `Bearer …`."""
+"""Secrets known by what they are assigned to: `PASSWORD=…`, `--token …`, `https://user:…@host`, `Bearer …`.
+
+Patterns are text: `re` compiles and keeps them when the first text is suspicious, which in most hook programs none is.
+Every repetition that something must follow is bounded, so that no text can make them slow.
+"""
 
 from __future__ import annotations
 
@@ -8,91 +12,80 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_PASSWORD = r"pass(?:word|wd|phrase|code)?|pwd"  # noqa: S105 - a pattern
+_PASSWORD = r"(?<![a-z])(?:db|root|admin|user|ssh|pg|my)?pass|passw(?:or)?d|passphrase|passcode|pwd"  # noqa: S105 - a pattern
 _OTHER = (
-    r"secret|token|(?:api|access|account|auth|client|consumer|deploy|encryption|license|master|private|secret|"
-    r"service|shared|signing|storage)[_-]?key|credentials?|authkey|apikey"
+    r"(?:api|access|account|auth|client|consumer|deploy|encryption|license|master|private|secret|"
+    r"service|shared|signing|storage)[_-]?key|secret|token|credentials?"
 )
-_NAME = (
-    rf"(?P<name>_*(?:[A-Za-z0-9]+[_.-])*?[A-Za-z0-9]*?(?P<word>{_PASSWORD}|{_OTHER})(?P<more>[A-Za-z0-9_-]*))"
+_TELLING = ("pass", "pwd", "secret", "token", "key", "cred")
+_VALUE = (
+    r"(?:(?P<quote>\\?[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){3,512}?)(?P=quote)"
+    r"|(?P<bare>[^\s\"'`,;&|<>(){}\[\]\\]{4,512}))"
 )
-_VALUE = r"(?:(?P<quote>\\?[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){3,512}?)(?P=quote)|(?P<bare>[^\s\"'`,;&|<>(){}\[\]\\]{4,512}))"
-
-_ASSIGNED = re.compile(
-    rf"(?<![A-Za-z0-9_.-])(?P<flag>--?)?{_NAME}(?:\\?[\"'`])?\s{{0,4}}(?:\]\s?)?(?P<sep>=>|:=|==|=|:|\s)\s{{0,4}}{_VALUE}",
-    re.IGNORECASE,
+_ASSIGNED = (
+    rf"(?i)(?:(?P<password>{_PASSWORD})|(?P<other>{_OTHER}))(?P<more>[a-z0-9_-]{{0,40}})(?:\\?[\"'`])?"
+    rf"\s{{0,4}}(?:\]\s?)?(?P<sep>=>|:=|==|=|:|\s)\s{{0,4}}{_VALUE}"
 )
-_HARMLESS_ENDS = re.compile(
-    r"(?:name|path|file|files|dir|id|ids|type|count|counts|len|length|url|uri|ref|field|label|hash|policy|manager|version|"
+_FLAG_BEFORE = r"(?:^|[\s\"'])--?[\w-]{0,40}$"
+_HARMLESS_ENDS = (
+    r"(?i)(?:name|path|file|files|dir|id|ids|type|count|counts|len|length|url|uri|ref|field|label|hash|policy|manager|version|"
     r"arn|limit|budget|usage|expires|expiry|index|used|size|per|rate|class|error|errors|s?_?tokens|izer|ize|ized|"
-    r"able|ed|ing|word_?hash|less|through|port|er)$",
-    re.IGNORECASE,
+    r"able|ed|ing|word_?hash|less|through|port|er)$"
 )
-_PLACEHOLDER = re.compile(
-    r"^(?:[$<{%*\[@!]|\.\.\.|x{3,}$|\*+$|-+$|(?:your|my|the|some|an?)[-_ ]|"
+_PLACEHOLDER = (
+    r"(?i)^(?:[$<{%*\[@!]|\.\.\.|x{3,}$|\*+$|-+$|your[-_ ]|"
     r"(?:none|null|nil|true|false|undefined|required|optional|string|str|int|bool|bytes|text|example|placeholder|changeme|"
     r"change_me|password|passwd|secret|token|redacted|hidden|default|todo|value|auto|prompt|never|always|inherit|"
-    r"self|request|await|async|return|function|lambda|import|const|disabled|enabled)$)",
-    re.IGNORECASE,
+    r"self|request|await|async|return|function|lambda|import|const|disabled|enabled)$)"
 )
-_IDENTIFIER = re.compile(r"^[A-Za-z_][A-Za-z_]*\d?(?:\.[A-Za-z_]\w*)*$")
-_PATH = re.compile(
+_IDENTIFIER = r"^[A-Za-z_][A-Za-z_]*\d?(?:\.[A-Za-z_]\w*)*$"
+_PATH = (
     r"^(?:~|\.{1,2})?/|^[\w.-]+(?:/[\w.-]+)+$|\.(?:py|js|ts|json|ya?ml|toml|txt|md|pem|key|go|rs|sh|env|cfg)$"
 )
-_DIGEST = re.compile(r"^(?:sha(?:1|256|384|512)[:-]|md5:)", re.IGNORECASE)
+_DIGEST = r"(?i)^(?:sha(?:1|256|384|512)[:-]|md5:)"
 
-_SPECIAL: tuple[tuple[str, str, re.Pattern[str]], ...] = (
+_SPECIAL: tuple[tuple[str, str, str], ...] = (
+    # kind, what the lower-case text must hold, pattern
     (
         "bearer",
         "bearer",
-        re.compile(
-            r"\bbearer\s+[\"']?(?P<value>(?=[A-Za-z_\-.~+/=]*\d)[A-Za-z0-9_\-.~+/=]{12,})", re.IGNORECASE
-        ),
+        r"(?i)\bbearer\s+[\"']?(?P<value>(?=[A-Za-z_\-.~+/=]{0,200}\d)[A-Za-z0-9_\-.~+/=]{12,})",
     ),
     (
         "authorization",
         "authorization",
-        re.compile(
-            r"\bauthorization[\"']?\s*[:=]\s*[\"']?(?:basic|bearer|token|digest|apikey|negotiate|aws4-hmac-sha256)\s+"
-            r"(?P<value>[^\s\"']{8,})",
-            re.IGNORECASE,
+        (
+            r"(?i)\bauthorization[\"']?\s*[:=]\s*[\"']?(?:basic|bearer|token|digest|apikey|negotiate|aws4-hmac-sha256)\s+"
+            r"(?P<value>[^\s\"']{8,})"
         ),
     ),
-    (
-        "cookie",
-        "cookie",
-        re.compile(r"\bcookie[\"']?\s*[:=]\s*[\"']?(?P<value>[^\n\"']*=[^\n\"']{8,})", re.IGNORECASE),
-    ),
-    ("azure-signature", "sig=", re.compile(r"[?&]sig=(?P<value>[A-Za-z0-9%+/=_-]{32,})")),
+    ("cookie", "cookie", r"(?i)\bcookie[\"']?\s*[:=]\s*[\"']?(?P<value>[^\n\"'=]{1,200}=[^\n\"']{8,})"),
+    ("azure-signature", "sig=", r"[?&]sig=(?P<value>[A-Za-z0-9%+/=_-]{32,})"),
     (
         "password",
         "curl",
-        re.compile(
-            r"\bcurl\b[^\n|;]*?\s(?:-u|--user|--proxy-user|-U)[ =]?[\"']?[^\s:\"']+:(?P<value>[^\s\"']{3,})"
-        ),
+        r"\bcurl\b[^\n|;]{0,400}?\s(?:-u|--user|--proxy-user|-U)[ =]?[\"']?[^\s:\"']{1,200}:(?P<value>[^\s\"']{3,})",
     ),
     (
         "password",
-        "my",
-        re.compile(r"\b(?:mysql|mysqldump|mysqladmin)\b[^\n|;&]*?\s-p[\"']?(?P<value>[^\s\"'-][^\s\"']{2,})"),
+        "mysql",
+        r"\bmysql(?:dump|admin)?\b[^\n|;&]{0,400}?\s-p[\"']?(?P<value>[^\s\"'-][^\s\"']{2,})",
     ),
     (
         "password",
         "mariadb",
-        re.compile(r"\bmariadb(?:-dump)?\b[^\n|;&]*?\s-p[\"']?(?P<value>[^\s\"'-][^\s\"']{2,})"),
+        r"\bmariadb(?:-dump)?\b[^\n|;&]{0,400}?\s-p[\"']?(?P<value>[^\s\"'-][^\s\"']{2,})",
     ),
-    ("password", "sshpass", re.compile(r"\bsshpass\s+-p\s*[\"']?(?P<value>[^\s\"']{3,})")),
-    ("password", "redis-cli", re.compile(r"\bredis-cli\b[^\n|;&]*?\s-a\s*[\"']?(?P<value>[^\s\"']{3,})")),
-    ("password", "pass:", re.compile(r"\bpass:(?P<value>[^\s\"']{3,})")),
+    ("password", "sshpass", r"\bsshpass\s+-p\s*[\"']?(?P<value>[^\s\"']{3,})"),
+    ("password", "redis-cli", r"\bredis-cli\b[^\n|;&]{0,400}?\s-a\s*[\"']?(?P<value>[^\s\"']{3,})"),
+    ("password", "pass:", r"\bpass:(?P<value>[^\s\"']{3,})"),
     (
         "password",
-        "login",
-        re.compile(
-            r"\b(?:docker|podman|npm|az|oc|helm registry)\s+login\b[^\n|;&]*?\s-p[ =]?[\"']?(?P<value>[^\s\"'-][^\s\"']{2,})"
-        ),
+        " login",
+        r"\b(?:docker|podman|npm|az|oc|registry)\s+login\b[^\n|;&]{0,400}?\s-p[ =]?[\"']?(?P<value>[^\s\"'-][^\s\"']{2,})",
     ),
 )
-_URL = re.compile(r"://[^\s/:@\"'<>]*:(?P<value>[^\s/@\"'<>]{3,})@")
+_URL = r"://[^\s/:@\"'<>]*:(?P<value>[^\s/@\"'<>]{3,})@"
 
 
 def may_hold(lowered: str) -> bool:
@@ -115,16 +108,20 @@ def may_hold(lowered: str) -> bool:
 def replace(text: str, lowered: str, mark: Callable[[str], str]) -> str:
     """Replace every assigned secret in a text by the mark of its kind."""
     if "://" in lowered:
-        text = _URL.sub(lambda found: _swap(found, "value", mark("url-password")), text)
+        text = re.sub(_URL, lambda found: _swap(found, "value", mark("url-password")), text)
     for kind, needle, pattern in _SPECIAL:
         if needle in lowered:
-            text = pattern.sub(lambda found, kind=kind: _swap(found, "value", mark(kind)), text)
-    return _ASSIGNED.sub(lambda found: _judge_assignment(found, mark), text)
+            text = re.sub(pattern, lambda found, kind=kind: _swap(found, "value", mark(kind)), text)
+    if any(word in lowered for word in _TELLING):
+        text = re.sub(_ASSIGNED, lambda found: _judge_assignment(found, mark), text)
+    return text
 
 
 def is_secret_field(name: str, value: str) -> bool:
     """Say whether a field of structured data holds a secret, by its name and build."""
-    found = _ASSIGNED.match(f'{name}="{value}"')
+    if not any(word in name.lower() for word in _TELLING):
+        return False
+    found = re.search(_ASSIGNED, f'{name}="{value}"')
     return bool(found and found["quoted"] == value and _is_secret(found, value, quoted=True))
 
 
@@ -141,27 +138,36 @@ def _judge_assignment(found: re.Match[str], mark: Callable[[str], str]) -> str:
         return found[0]
     if not _is_secret(found, found[group], quoted=group == "quoted"):
         return found[0]
-    return _swap(found, group, mark(kind_of_name(found["word"])))
+    return _swap(found, group, mark(kind_of_name(found["password"] or found["other"])))
 
 
 def _is_secret(found: re.Match[str], value: str, *, quoted: bool) -> bool:
-    if (
-        _HARMLESS_ENDS.search(found["more"])
-        or _PLACEHOLDER.match(value)
-        or _DIGEST.match(value)
-        or "://" in value
-    ):
+    if re.search(_HARMLESS_ENDS, found["more"]) or re.match(_PLACEHOLDER, value):
         return False
-    spaced = found["sep"].isspace()
-    if spaced and not found["flag"]:
+    if re.match(_DIGEST, value) or "://" in value:
         return False
-    is_password = re.fullmatch(_PASSWORD, found["word"], re.IGNORECASE) is not None
-    tight = found["flag"] or quoted or (found["sep"] == "=" and f"={value}" in found[0])
-    if is_password and tight:
-        return len(value) >= 4 and (" " not in value or quoted) and not (_PATH.search(value) and not quoted)
-    if not quoted and _IDENTIFIER.match(value):
+    flag = re.search(_FLAG_BEFORE, found.string[max(0, found.start() - 44) : found.start()]) is not None
+    if found["sep"].isspace() and not flag:
         return False
-    return len(value) >= 8 and " " not in value and _is_mixed(value) and not _PATH.search(value)
+    if found["password"] and (flag or quoted or found["sep"] == "="):
+        return _is_password(found, value, quoted=quoted)
+    if not quoted and re.match(_IDENTIFIER, value):
+        return False
+    return len(value) >= 8 and " " not in value and _is_mixed(value) and not _is_path(value)
+
+
+def _is_password(found: re.Match[str], value: str, *, quoted: bool) -> bool:
+    """A password may be any word, but `password = form.value` in source text is none."""
+    if quoted:
+        return len(value) >= 4
+    tight = f"={value}" in found[0] or not found["sep"].strip()
+    return len(value) >= 4 and (tight or not re.match(_IDENTIFIER, value)) and not _is_path(value)
+
+
+def _is_path(value: str) -> bool:
+    """Say whether a value names a file; long Base64 may hold slashes too."""
+    jumble = len(value) >= 40 and len(re.findall(r"[0-9]", value)) >= 4 and "." not in value
+    return re.search(_PATH, value) is not None and not jumble
 
 
 def _is_mixed(value: str) -> bool:
@@ -174,7 +180,7 @@ def _is_mixed(value: str) -> bool:
 
 def _swap(found: re.Match[str], group: str, new: str) -> str:
     start, end = found.span(group)
-    if _PLACEHOLDER.match(found[group]):
+    if re.match(_PLACEHOLDER, found[group]):
         return found[0]
     base = found.start()
     return found[0][: start - base] + new + found[0][end - base :]

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 _LEFT_OUT = {
-    "IPPublicDetector",
+    "IPPublicDetector",  # addresses are no secrets
+    "ArtifactoryDetector",  # the others are in `assigned` and `shapes`, with bounds
     "BasicAuthDetector",
-    "ArtifactoryDetector",
-}  # addresses are no secrets; the others are `assigned` and `shapes`
+    "NpmDetector",
+}
 _patterns: list[tuple[str, re.Pattern[str]]] = []
 
 

@@ -28,17 +28,37 @@ _TOKEN_CLASS = bytes(
 _BASE64_CLASS = bytes(
     97 if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "+/") else 32 for code in range(256)
 )
-_WORD = re.compile(r"[^\s\"'`<>(){}\[\],;\\]{16,}")
-_PEM = re.compile(
-    r"-----BEGIN[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"
-    r"|PuTTY-User-Key-File-\d.*?(?:Private-MAC: *[0-9a-f]+|\Z)",
-    re.DOTALL,
+_WORD = r"[^\s\"'`<>(){}\[\],;\\]{16,}"
+_PEM = (
+    r"(?s)-----BEGIN[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"
+    r"|PuTTY-User-Key-File-\d.*?(?:Private-MAC: *[0-9a-f]+|\Z)"
 )
-_SECRET_NAME = re.compile(
-    r"KEY|TOKEN|SECRET|PASS|PWD|CRED|AUTH|DSN|CONNECTION_STRING|COOKIE|_PAT$", re.IGNORECASE
+_SECRET_NAMES = (
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASS",
+    "PWD",
+    "CRED",
+    "AUTH",
+    "DSN",
+    "CONNECTION_STRING",
+    "COOKIE",
+    "_PAT",
 )
-_PUBLIC_NAME = re.compile(
-    r"(?:_SOCK|_FILE|_PATH|_DIR|_ID|_NAME|_URL|_HOST|_TYPE|_AGENT|_COMMAND|ASKPASS)$|PUBLIC", re.IGNORECASE
+_PUBLIC_ENDS = (
+    "_SOCK",
+    "_FILE",
+    "_PATH",
+    "_DIR",
+    "_ID",
+    "_NAME",
+    "_URL",
+    "_HOST",
+    "_TYPE",
+    "_AGENT",
+    "_COMMAND",
+    "ASKPASS",
 )
 _MIN_ENV_VALUE = 6
 
@@ -72,7 +92,7 @@ class Redactor:
             text = text.replace(value, mark(f"env:{name}"))
         lowered = text.lower()
         if "private" in lowered or "putty" in lowered:
-            text = _PEM.sub(mark("private-key"), text)
+            text = re.sub(_PEM, mark("private-key"), text)
         text = _replace_shapes(text)
         text = assigned.replace(text, lowered, mark)
         return self._ask_library(text) if self._library else text
@@ -95,7 +115,7 @@ class Redactor:
         return self.clean_text(value)
 
     def _ask_library(self, text: str) -> str:
-        if not any(_looks_random(word) for word in _WORD.findall(text)):
+        if not any(_looks_random(word) for word in re.findall(_WORD, text)):
             return text
         from .library import replace
 
@@ -116,7 +136,7 @@ def _replace_shapes(text: str) -> str:
             word = pattern.sub(mark(kind), word)
         return word
 
-    return _WORD.sub(look, text)
+    return re.sub(_WORD, look, text)
 
 
 def _looks_random(word: str) -> bool:
@@ -136,7 +156,10 @@ def _own_secrets(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Give the secret values of an environment, longest first, with their names; also as they look in URLs and Base64."""
     found: dict[str, str] = {}
     for name, value in environ.items():
-        if not _SECRET_NAME.search(name) or _PUBLIC_NAME.search(name) or not _is_telling(value):
+        upper = name.upper()
+        if not any(word in upper for word in _SECRET_NAMES) or not _is_telling(value):
+            continue
+        if upper.endswith(_PUBLIC_ENDS) or "PUBLIC" in upper:
             continue
         for form in _forms(value):
             found.setdefault(form, name)
