@@ -21,8 +21,6 @@ else:
         return lambda decorator: decorator
 
 
-_MISSING = object()
-_set = object.__setattr__
 _CLASS_ONLY = {"__dict__", "__weakref__"}
 
 
@@ -55,11 +53,13 @@ def frozen(cls: type[T]) -> type[T]:
         __delattr__=_refuse_change,
         __reduce__=_reduce,
     )
-    body.setdefault("__init__", _make_init(cls.__name__, fields, defaults))
     body.setdefault("__eq__", _equal)
     body.setdefault("__hash__", _hash)
     body.setdefault("__repr__", _repr)
-    return type(cls)(cls.__name__, cls.__bases__, body)
+    made = type(cls)(cls.__name__, cls.__bases__, body)
+    if "__init__" not in body:
+        made.__init__ = _make_init(made, fields, defaults)
+    return made
 
 
 def replace(value: T, **changes: Any) -> T:
@@ -72,28 +72,36 @@ def as_dict(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__fields__}
 
 
-def _make_init(owner: str, fields: tuple[str, ...], defaults: dict[str, Any]) -> Callable[..., None]:
-    count = len(fields)
+def _make_init(cls: Any, fields: tuple[str, ...], defaults: dict[str, Any]) -> Callable[..., None]:
+    owner, count = cls.__name__, len(fields)
+    # The slots' own setters: a law of 200 rules is made of some 5,000 values before a cold program's first answer.
+    setters = tuple((name, getattr(cls, name).__set__) for name in fields)
 
     def __init__(self: Any, *args: Any, **named: Any) -> None:  # noqa: N807 - it becomes the class's own
-        if len(args) > count:
-            message = f"{owner} takes {count} values, got {len(args)}"
-            raise TypeError(message)
-        for name, value in zip(fields, args, strict=False):
-            _set(self, name, value)
-        for name in fields[len(args) :]:
-            value = named.pop(name, _MISSING)
-            if value is _MISSING:
-                value = defaults.get(name, _MISSING)
-            if value is _MISSING:
-                message = f"{owner} needs a value for {name!r}"
-                raise TypeError(message)
-            _set(self, name, value)
-        if named:
-            message = f"{owner} has no field {', '.join(sorted(named))} to set here"
-            raise TypeError(message)
+        values = {**defaults, **named}
+        if args:
+            if len(args) > count or (named and not named.keys().isdisjoint(fields[: len(args)])):
+                raise _wrong_values(owner, fields, args, named)
+            values.update(zip(fields, args, strict=False))
+        try:
+            for name, set_value in setters:
+                set_value(self, values[name])
+        except KeyError as missing:
+            message = f"{owner} needs a value for {missing}"
+            raise TypeError(message) from None
+        if len(values) > count:
+            raise _wrong_values(owner, fields, args, named)
 
     return __init__
+
+
+def _wrong_values(
+    owner: str, fields: tuple[str, ...], args: tuple[Any, ...], named: dict[str, Any]
+) -> TypeError:
+    if len(args) > len(fields):
+        return TypeError(f"{owner} takes {len(fields)} values, got {len(args)}")
+    unknown = sorted(set(named) - set(fields[len(args) :]))
+    return TypeError(f"{owner} has no field {', '.join(unknown)} to set here")
 
 
 def _refuse_change(self: object, name: str, _value: object = None) -> None:
