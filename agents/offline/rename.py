@@ -52,7 +52,7 @@ def kinds_in(source: Source, name: str) -> dict[str, int]:
         if piece.kind != "name" or piece.text != name:
             continue
         scope = uses.scope_at(piece.start)
-        if not scope.binds or scope.kind == "module":
+        if not scope.binds or scope.is_global or scope.kind == "module":
             continue
         kind = "member" if scope.kind == "class" else "local"
         found.setdefault("field" if scope.field and kind == "member" else kind, source.line_of(piece.start))
