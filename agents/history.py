@@ -13,23 +13,19 @@ the finished bytes with the two moving marks of the prompt cache.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from typing import Any, cast, overload
-
-import orjson
+from typing import overload
 
 from decurion.hooks import ToolResult
 
+from .blocks import UNMARKABLE, encode, mended, mended_result, result_block
 from .model import Block, Message, Reply
-from .texts import NO_MESSAGE, NO_OUTPUT, clean_value, is_blank
 
 INTERRUPTED_NOT_RUN = "Interrupted, not run."
 INTERRUPTED_MAYBE = "Interrupted, may have had effect. Look before you repeat it."
 
 CACHE_MARK = b',"cache_control":{"type":"ephemeral"}'
 BYTES_PER_TOKEN = 3.5  # of JSON with code in it: a cautious figure, corrected by each reply
-UNMARKABLE = frozenset({"thinking", "redacted_thinking"})
 
 
 class History(Sequence[Message]):
@@ -153,7 +149,7 @@ class History(Sequence[Message]):
             ValueError: the text is blank, or a result has no open call.
         """
         said = [{"type": "text", "text": text}] if isinstance(text, str) else list(text)
-        blocks = [*self._result_blocks(results), *_mended(said)]
+        blocks = [*self._result_blocks(results), *mended(said)]
         if not blocks:
             raise ValueError("a user message needs some text")
         return self._append("user", blocks)
@@ -174,7 +170,7 @@ class History(Sequence[Message]):
         """As `add_reply`, from blocks. Thinking that is complete is kept unchanged."""
         if self._open or not self._messages:
             raise ValueError("a reply needs a user message with nothing open before it")
-        blocks = _mended(content)
+        blocks = mended(content)
         if all(block["type"] in UNMARKABLE for block in blocks):
             return None
         calls = tuple(block["id"] for block in blocks if block["type"] == "tool_use")
@@ -194,7 +190,7 @@ class History(Sequence[Message]):
             ValueError: a result has no open call, or there is nothing to add.
         """
         blocks = self._result_blocks(results)
-        blocks += _mended([{"type": "text", "text": text} for text in reminders])
+        blocks += mended([{"type": "text", "text": text} for text in reminders])
         if not blocks:
             raise ValueError("there are no results to add")
         return self._append("user", blocks)
@@ -220,7 +216,7 @@ class History(Sequence[Message]):
         return blocks
 
     def _append(self, role: str, blocks: list[Block]) -> Message:
-        blocks, encoded = _encode(blocks)
+        blocks, encoded = encode(blocks)
         message: Message = {"role": role, "content": blocks}
         if self._messages and self._messages[-1]["role"] == role:
             self._messages[-1] = {"role": role, "content": [*self._messages[-1]["content"], *blocks]}
@@ -248,57 +244,11 @@ class History(Sequence[Message]):
             for b in blocks
             if b["type"] == "tool_result" and b["tool_use_id"] in self._open
         }
-        others = _mended([block for block in blocks if block["type"] != "tool_result"])
+        others = mended([block for block in blocks if block["type"] != "tool_result"])
         answers = [
             results.get(call) or result_block(ToolResult(call, interrupted, is_error=True))
             for call in self._open
         ]
         self._open = ()
-        if mended := [*map(_mended_result, answers), *others]:
-            self._append("user", mended)
-
-
-def result_block(result: ToolResult) -> Block:
-    """A tool result as on the wire: never blank, the `is_error` flag only where it is set."""
-    content: str | list[Any]
-    content = result.content if isinstance(result.content, str) else [dict(block) for block in result.content]
-    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": result.call_id, "content": content}
-    if result.is_error:
-        block["is_error"] = True
-    return _mended_result(block)
-
-
-def _mended_result(block: Block) -> Block:
-    content: Any = block.get("content", "")
-    if isinstance(content, list):
-        content = _mended(cast("list[Block]", content))
-    if not content or (isinstance(content, str) and is_blank(content)):
-        content = NO_MESSAGE if block.get("is_error") else NO_OUTPUT
-    return {**block, "content": clean_value(content)}
-
-
-def _mended(blocks: Iterable[Block]) -> list[Block]:
-    """Drop what the API refuses: blank texts, and thinking that lacks its signature because it was cut."""
-    return [block for block in blocks if not _refused(block)]
-
-
-def _refused(block: Block) -> bool:
-    if block["type"] == "text":
-        return is_blank(block.get("text"))
-    return block["type"] == "thinking" and not block.get("signature")
-
-
-def _encode(blocks: list[Block]) -> tuple[list[Block], bytes]:
-    """Encode blocks; where one does not encode, clean them and give the clean ones as well."""
-    try:
-        return blocks, b",".join(map(orjson.dumps, blocks))
-    except TypeError:  # half a surrogate pair, or an integer beyond 64 bits
-        blocks = [clean_value(block) for block in blocks]
-        return blocks, b",".join(map(_encode_slowly, blocks))
-
-
-def _encode_slowly(block: Block) -> bytes:
-    try:
-        return orjson.dumps(block)
-    except TypeError:  # only the standard module writes long integers
-        return json.dumps(block, separators=(",", ":"), ensure_ascii=False).encode()
+        if whole := [*map(mended_result, answers), *others]:
+            self._append("user", whole)

@@ -1,0 +1,64 @@
+"""Content blocks as the API takes them: mended, encoded, and made of tool results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, cast
+
+import orjson
+
+from decurion.hooks import ToolResult
+
+from .model import Block
+from .texts import NO_MESSAGE, NO_OUTPUT, clean_value, is_blank
+
+UNMARKABLE = frozenset({"thinking", "redacted_thinking"})
+"""Blocks that may neither stand alone in a reply nor carry a cache mark."""
+
+
+def result_block(result: ToolResult) -> Block:
+    """A tool result as on the wire: never blank, the `is_error` flag only where it is set."""
+    content: str | list[Any]
+    content = result.content if isinstance(result.content, str) else [dict(block) for block in result.content]
+    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": result.call_id, "content": content}
+    if result.is_error:
+        block["is_error"] = True
+    return mended_result(block)
+
+
+def mended_result(block: Block) -> Block:
+    """The same result without blank texts and half surrogates; a note where nothing is left."""
+    content: Any = block.get("content", "")
+    if isinstance(content, list):
+        content = mended(cast("list[Block]", content))
+    if not content or (isinstance(content, str) and is_blank(content)):
+        content = NO_MESSAGE if block.get("is_error") else NO_OUTPUT
+    return {**block, "content": clean_value(content)}
+
+
+def mended(blocks: Iterable[Block]) -> list[Block]:
+    """Drop what the API refuses: blank texts, and thinking that lacks its signature because it was cut."""
+    return [block for block in blocks if not _refused(block)]
+
+
+def _refused(block: Block) -> bool:
+    if block["type"] == "text":
+        return is_blank(block.get("text"))
+    return block["type"] == "thinking" and not block.get("signature")
+
+
+def encode(blocks: list[Block]) -> tuple[list[Block], bytes]:
+    """Encode blocks; where one does not encode, clean them and give the clean ones as well."""
+    try:
+        return blocks, b",".join(map(orjson.dumps, blocks))
+    except TypeError:  # half a surrogate pair, or an integer beyond 64 bits
+        blocks = [clean_value(block) for block in blocks]
+        return blocks, b",".join(map(_encode_slowly, blocks))
+
+
+def _encode_slowly(block: Block) -> bytes:
+    try:
+        return orjson.dumps(block)
+    except TypeError:  # only the standard module writes long integers
+        return json.dumps(block, separators=(",", ":"), ensure_ascii=False).encode()
