@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from .examples import EXAMPLE_PLACES
 from .judge import JUDGE_FAILED, UNREADABLE, Judgement
 from .law import Law, entries, law_hook, shipped_sources
 from .live import live_places
-from .load import Source
-from .model import Condition, Rule, RuleSet
+from .model import Condition, Rule, RuleSet, Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .examples import EXAMPLE_PLACES
 
 __all__ = (
     "EXAMPLE_PLACES",
@@ -24,3 +26,12 @@ __all__ = (
     "live_places",
     "shipped_sources",
 )
+
+
+def __getattr__(name: str) -> object:
+    """Load what compiles and tries rules only when asked for: a cold hook program finds them compiled."""
+    if name != "EXAMPLE_PLACES":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .examples import EXAMPLE_PLACES
+
+    return EXAMPLE_PLACES

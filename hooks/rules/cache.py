@@ -6,11 +6,11 @@ digest. The folder belongs to the user alone. A cache that cannot be read or wri
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 
 from ..audit.places import state_dir
+from ..digests import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,25 +22,26 @@ _FOLDER = "rules-cache"
 _KEEP = 16
 
 
-def load_cached(sources: tuple[Source, ...]) -> dict[str, Any] | None:
-    """Give the compiled rules of these texts, or None where there are none to trust."""
+def load_cached(sources: tuple[Source, ...]) -> tuple[str, dict[str, Any]] | None:
+    """Give the digest of the compiled rules of these texts and the rules, or None where there are none to trust."""
     try:
         path = _path(sources)
         about = os.stat(path)
         if about.st_uid != os.getuid() or about.st_mode & 0o022:
             return None
         with open(path, encoding="ascii") as file:
-            digest, _, text = file.read().partition("\n")
-        if hashlib.sha256(text.encode()).hexdigest() != digest:
+            check, _, text = file.read().partition("\n")
+        if sha256(text.encode()).hexdigest() != check:
             return None
-        return json.loads(text)
+        digest, _, packed = text.partition("\n")
+        return digest, json.loads(packed)
     except (OSError, ValueError):
         return None
 
 
-def save_cached(sources: tuple[Source, ...], packed: dict[str, Any]) -> None:
-    """Keep compiled rules; where that is impossible, do nothing."""
-    text = json.dumps(packed, separators=(",", ":"), ensure_ascii=True)
+def save_cached(sources: tuple[Source, ...], digest: str, packed: dict[str, Any]) -> None:
+    """Keep compiled rules and their digest; where that is impossible, do nothing."""
+    text = f"{digest}\n{json.dumps(packed, separators=(',', ':'), ensure_ascii=True)}"
     try:
         path = _path(sources)
         folder = os.path.dirname(path)
@@ -48,7 +49,7 @@ def save_cached(sources: tuple[Source, ...], packed: dict[str, Any]) -> None:
         draft = f"{path}.{os.getpid()}"
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with open(descriptor, "w", encoding="ascii") as file:
-            file.write(f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}")
+            file.write(f"{sha256(text.encode()).hexdigest()}\n{text}")
         os.replace(draft, path)
         _sweep(folder)
     except OSError:
@@ -56,7 +57,7 @@ def save_cached(sources: tuple[Source, ...], packed: dict[str, Any]) -> None:
 
 
 def _path(sources: tuple[Source, ...]) -> str:
-    digest = hashlib.sha256(_code_stamp().encode())
+    digest = sha256(_code_stamp().encode())
     for source in sources:
         digest.update(f"{source.level}\0{source.path}\0{source.agents}\0{len(source.text)}\0".encode())
         digest.update(source.text.encode())
@@ -77,6 +78,8 @@ def _code_stamp() -> str:
 
 
 def _sweep(folder: str) -> None:
-    files = sorted((entry for entry in os.scandir(folder) if entry.is_file()), key=lambda e: e.stat().st_mtime)
+    files = sorted(
+        (entry for entry in os.scandir(folder) if entry.is_file()), key=lambda e: e.stat().st_mtime
+    )
     for entry in files[:-_KEEP]:
         os.unlink(entry.path)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 
 from ..decisions import Decision, Verdict
+from ..digests import sha256
 from ..errors import ConfigError
 from ..matchers import our_name
 from .cache import load_cached, save_cached
-from .examples import check_examples
 from .files import FILE_TOOLS, judge_file
 from .judge import JUDGE_FAILED, UNREADABLE, Judge, Judgement
-from .load import Source, compile_sources
-from .model import pack, unpack
+from .model import Source, pack, unpack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,10 +32,10 @@ class Law:
 
     __slots__ = ("_judge", "digest", "sources")
 
-    def __init__(self, rules: RuleSet, sources: tuple[Source, ...] = ()) -> None:
+    def __init__(self, rules: RuleSet, sources: tuple[Source, ...] = (), digest: str = "") -> None:
         self._judge = Judge(rules)
         self.sources = sources
-        self.digest = digest_of(rules)
+        self.digest = digest or digest_of(rules)
 
     @classmethod
     def load(
@@ -66,14 +64,19 @@ class Law:
         Raises:
             ConfigError: as `load`.
         """
-        packed = load_cached(sources) if cache else None
-        if packed is not None:
-            return cls(unpack(packed), sources)
+        cached = load_cached(sources) if cache else None
+        if cached is not None:
+            digest, packed = cached
+            return cls(unpack(packed), sources, digest)
+        from .examples import check_examples
+        from .load import compile_sources
+
         rules = compile_sources(sources)
         check_examples(rules, sources)
+        law = cls(rules, sources)
         if cache:
-            save_cached(sources, pack(rules))
-        return cls(rules, sources)
+            save_cached(sources, law.digest, pack(rules))
+        return law
 
     def tightened(self, extra: tuple[Source, ...]) -> Law:
         """Give this law with more rules, which can only refuse more.
@@ -132,7 +135,7 @@ class Law:
 def digest_of(rules: RuleSet) -> str:
     """Give the sha-256 of the canonical form of compiled rules."""
     text = json.dumps(pack(rules), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return sha256(text.encode()).hexdigest()
 
 
 def shipped_sources() -> tuple[Source, ...]:
@@ -146,7 +149,9 @@ def shipped_sources() -> tuple[Source, ...]:
     )
 
 
-def entries(lines: tuple[str, ...], source: str, agents: tuple[str, ...] = (), decision: str = "deny") -> Source:
+def entries(
+    lines: tuple[str, ...], source: str, agents: tuple[str, ...] = (), decision: str = "deny"
+) -> Source:
     """Make a source of one-line entries, as an agent's definition lists them."""
     text = f"{decision} = {json.dumps(list(lines), ensure_ascii=True)}\n"
     return Source(source, text, "project", agents)
@@ -165,7 +170,9 @@ def _read(path: str | None, level: str, shown: str = "") -> tuple[Source, ...]:
         line = data[: error.start].count(b"\n") + 1  # pyright: ignore[reportPossiblyUnboundVariable]
         raise ConfigError("this is not UTF-8 text; save the file as UTF-8", path, line) from None
     except OSError as error:
-        raise ConfigError(f"cannot be read ({error.strerror}); mend its permissions or remove it", path) from None
+        raise ConfigError(
+            f"cannot be read ({error.strerror}); mend its permissions or remove it", path
+        ) from None
 
 
 def law_hook(law: Law, places: Places | Callable[[RunRef], Places]) -> Hook:

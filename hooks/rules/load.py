@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from ..errors import ConfigError
-from ..frozen import frozen, replace
+from ..frozen import replace
 from .fields import build_condition, check_keys, nearest, strings
-from .model import Grammar, Rule, RuleSet
+from .model import Grammar, Rule, RuleSet, Source
 from .oneline import compile_entry, with_aliases
 
 TYPE_CHECKING = False
@@ -19,19 +19,6 @@ _TOP = (*DECISIONS, "rule", "programs", "paths", "disable")
 _RULE_TEXTS = ("id", "decision", "message")
 _RULE_LISTS = ("agents", "deny", "allow")
 _USER_ONLY = ("disable", "programs")
-
-
-@frozen
-class Source:
-    """One file of rules. `level` is `default`, `user` or `project`; a project can only tighten.
-
-    `agents` narrows all its rules to these agent types.
-    """
-
-    path: str
-    text: str
-    level: str = "user"
-    agents: tuple[str, ...] = ()
 
 
 def compile_sources(sources: tuple[Source, ...]) -> RuleSet:
@@ -63,7 +50,9 @@ def located(source: Source, message: str, needle: str = "") -> ConfigError:
     lines = source.text.splitlines()
     quoted = (f'"{needle}"', f"'{needle}'")
     spots = [i for i, line in enumerate(lines, 1) if needle and any(q in line for q in quoted)]
-    spots = spots or [i for i, line in enumerate(lines, 1) if needle and re.search(rf"\b{re.escape(needle)}\b", line)]
+    spots = spots or [
+        i for i, line in enumerate(lines, 1) if needle and re.search(rf"\b{re.escape(needle)}\b", line)
+    ]
     return ConfigError(message, source.path, spots[-1] if spots else 0)
 
 
@@ -95,7 +84,9 @@ def _disable(source: Source, data: dict[str, Any], rules: dict[str, Rule]) -> No
         del rules[name]
 
 
-def _rules(source: Source, data: dict[str, Any], grammars: dict[str, Grammar], sets: frozenset[str]) -> list[Rule]:
+def _rules(
+    source: Source, data: dict[str, Any], grammars: dict[str, Grammar], sets: frozenset[str]
+) -> list[Rule]:
     rules = [
         _entry_rule(source, entry, decision, grammars)
         for decision in DECISIONS
@@ -122,10 +113,16 @@ def _rule(source: Source, table: Any, grammars: dict[str, Grammar], sets: frozen
     texts = {key: _text(source, table, key) for key in _RULE_TEXTS if key in table}
     decision = texts.get("decision", "deny")
     if decision not in DECISIONS:
-        raise located(source, f"rule {name!r}: `decision` is {decision!r}; it is one of {', '.join(DECISIONS)}", decision)
+        raise located(
+            source,
+            f"rule {name!r}: `decision` is {decision!r}; it is one of {', '.join(DECISIONS)}",
+            decision,
+        )
     when = build_condition(source, table, name, sets, (*_RULE_TEXTS, *_RULE_LISTS, "unless", "speculative"))
     if not when.strength and not when.program:
-        raise located(source, f"rule {name!r} has no condition and would hit everything; name a `program`", name)
+        raise located(
+            source, f"rule {name!r} has no condition and would hit everything; name a `program`", name
+        )
     exceptions = table.get("unless", [])
     exceptions = exceptions if isinstance(exceptions, list) else [exceptions]
     unless = tuple(build_condition(source, one, name, sets, ()) for one in exceptions)
@@ -142,7 +139,9 @@ def _rule(source: Source, table: Any, grammars: dict[str, Grammar], sets: frozen
     )
 
 
-def _groups(programs: tuple[str, ...], subcommands: tuple[str, ...], grammars: dict[str, Grammar]) -> list[str]:
+def _groups(
+    programs: tuple[str, ...], subcommands: tuple[str, ...], grammars: dict[str, Grammar]
+) -> list[str]:
     names = [*programs]
     for program in programs:
         for words in subcommands:
@@ -177,10 +176,14 @@ def _merged_paths(sources: tuple[Source, ...], drafts: list[dict[str, Any]]) -> 
     for source, data in zip(sources, drafts, strict=True):
         for name in data.get("paths", {}):
             patterns = strings(source, data["paths"], name)
-            loosened = [pattern for pattern in patterns if pattern.startswith("!") and source.level == "project"]
+            loosened = [
+                pattern for pattern in patterns if pattern.startswith("!") and source.level == "project"
+            ]
             if loosened:
                 raise located(
-                    source, f"a project cannot take {loosened[0]!r} out of a path set; remove it here", loosened[0]
+                    source,
+                    f"a project cannot take {loosened[0]!r} out of a path set; remove it here",
+                    loosened[0],
                 )
             merged[name] = (*merged.get(name, ()), *patterns)
     return merged

@@ -14,6 +14,19 @@ FINDINGS = ("fork-bomb", "unchecked-program", "unchecked-code", "environment")
 
 
 @frozen
+class Source:
+    """One file of rules. `level` is `default`, `user` or `project`; a project can only tighten.
+
+    `agents` narrows all its rules to these agent types.
+    """
+
+    path: str
+    text: str
+    level: str = "user"
+    agents: tuple[str, ...] = ()
+
+
+@frozen
 class Condition:
     """Everything here must hold for an event; an empty field asks for nothing.
 
