@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from ..frozen import frozen
-from ..shell.events import Value, literal
+from ..shell.events import Value
 from .glob import text_fits
 from .model import Grammar
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..shell.events import ExecEvent
 
 OFF = frozenset({"false", "0", "no", "off", "none"})
 """Values that switch an option off: `--force=false`."""
@@ -107,6 +113,32 @@ def _after(value: Value, count: int) -> Value:
     return Value((*((head,) if head else ()), *value.parts[1:]))
 
 
+class Grammars:
+    """The grammars of programs (`git`) and of their subcommands (`git push`)."""
+
+    __slots__ = ("_by_name", "_divided")
+
+    def __init__(self, by_name: Mapping[str, Grammar]) -> None:
+        self._by_name = by_name
+        self._divided = frozenset(name.partition(" ")[0] for name in by_name if " " in name)
+
+    def of(self, event: ExecEvent) -> Grammar:
+        """Give the grammar of what an event runs: that of the program, widened by that of its subcommand."""
+        name = event.name or ""
+        own = self._by_name.get(name, UNKNOWN)
+        if name not in self._divided:
+            return own
+        first = next((word.value.text for word in read_arguments(event.argv, own).words), None)
+        sub = self._by_name.get(f"{name} {first}")
+        if sub is None:
+            return own
+        return Grammar(own.values | sub.values, known=True, single_dash=own.single_dash)
+
+
+UNKNOWN = Grammar()
+"""The grammar of a program that nobody described: any option may take the next word."""
+
+
 def has_flag(arguments: Arguments, choices: str) -> bool:
     """Tell whether one of the choices (`-f|--force|--prune=now`) is among the options."""
     return any(_has(arguments, choice) for choice in choices.split("|"))
@@ -127,7 +159,9 @@ def _has(arguments: Arguments, choice: str) -> bool:
 
 def _value_fits(value: Value, wanted: str) -> bool:
     text = value.text
-    return text_fits(text, wanted) if text is not None else not value.prefix or wanted.startswith(value.prefix)
+    return (
+        text_fits(text, wanted) if text is not None else not value.prefix or wanted.startswith(value.prefix)
+    )
 
 
 def _is_spelling(option: Option, name: str) -> bool:
@@ -186,9 +220,6 @@ def _word_is(value: Value, wanted: str) -> bool:
     if text is None:
         return value.could_be(wanted) if "*" not in wanted else not value.is_opaque
     return text == wanted or ("*" in wanted and text_fits(text, wanted))
-
-
-HELP = literal("--help")
 
 
 def asks_for_help(arguments: Arguments) -> bool:

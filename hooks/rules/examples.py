@@ -49,4 +49,6 @@ def _hits(judge: object, rule: Rule, text: str) -> bool:
     assert isinstance(judge, Judge)
     reading = read_command(text, EXAMPLE_PLACES, judge.guarded)
     agent = rule.agents[0] if rule.agents else "lead"
-    return any(hit.id == rule.id for hit, _, _ in judge.hits(reading, EXAMPLE_PLACES, agent, perf_counter_ns()))
+    return any(
+        hit.id == rule.id for hit, _, _ in judge.hits(reading, EXAMPLE_PLACES, agent, perf_counter_ns())
+    )

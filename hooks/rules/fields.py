@@ -84,7 +84,9 @@ def _check_words(source: Source, rule: str, condition: Condition, sets: frozense
     for redirect in condition.redirect:
         direction, _, predicate = redirect.partition(" ")
         if direction not in {"<", ">"}:
-            raise _error(source, f"rule {rule!r}: a redirect is written '> PREDICATE' or '< PREDICATE'", redirect)
+            raise _error(
+                source, f"rule {rule!r}: a redirect is written '> PREDICATE' or '< PREDICATE'", redirect
+            )
         _check_predicate(source, rule, predicate, sets)
     vocabularies = ((condition.sql, KINDS), (condition.stdin, _STDIN), (condition.finding, FINDINGS))
     for held, known in vocabularies:
@@ -101,7 +103,9 @@ def _check_predicate(source: Source, rule: str, predicate: str, sets: frozenset[
         return
     known = (*sorted(OPERAND_WORDS), *sorted(sets))
     if name not in known:
-        raise _error(source, f"rule {rule!r}: no predicate or path set {name!r}{nearest(name, known)}", predicate)
+        raise _error(
+            source, f"rule {rule!r}: no predicate or path set {name!r}{nearest(name, known)}", predicate
+        )
 
 
 def _error(source: Source, message: str, needle: str) -> ConfigError:

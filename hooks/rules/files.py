@@ -19,7 +19,9 @@ _WRITERS = frozenset({"write_file", "edit_file"})
 _KEYS = ("file_path", "path", "notebook_path")
 
 
-def judge_file(judge: Judge, tool: str, args: Mapping[str, Any], places: Places, agent_type: str) -> Judgement:
+def judge_file(
+    judge: Judge, tool: str, args: Mapping[str, Any], places: Places, agent_type: str
+) -> Judgement:
     """Give the verdict on a file tool's call.
 
     Reading tools count as `cat PATH` (`grep -r` for searching), writing ones as a file written by the tool.

@@ -1,4 +1,4 @@
-"""Path patterns of rules (`~/.ssh/**`, `/proc/*/environ`) held against paths that may have unknown pieces."""
+"""Shell-style patterns of rules, held against texts and against names that may have unknown pieces."""
 
 from __future__ import annotations
 
@@ -6,51 +6,17 @@ from ..shell.events import Glob, Hole, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..shell.events import Places
-
     Component = str | Value
-    Path = tuple[Component, ...]
 
 STRANGE_NAME = "qzxw-7"
 """A file name nobody has: a pattern that fits it fits everything."""
 
-_split: dict[tuple[str, str, str], tuple[str, ...]] = {}
 
-
-def split_pattern(pattern: str, places: Places) -> tuple[str, ...]:
-    """Split a pattern into components; `~` is the home, `.` the workspace, `**` any number of folders."""
-    key = (pattern, places.home, places.workspace)
-    found = _split.get(key)
-    if found is None:
-        if len(_split) > 4096:
-            _split.clear()
-        whole = pattern
-        if pattern.startswith("~/"):
-            whole = places.home + pattern[1:]
-        elif pattern.startswith("./"):
-            whole = places.workspace + pattern[1:]
-        found = _split[key] = tuple(piece for piece in whole.split("/") if piece)
-    return found
-
-
-def fits(path: Path, pattern: tuple[str, ...], *, deep: bool = False) -> bool:
-    """Tell whether a path may match a pattern; `**` stands for any number of components, also none.
+def component_fits(piece: Component, pattern: str, *, deep: bool) -> bool:
+    """Tell whether one component may match one component of a pattern.
 
     `deep`: a `**` came before, so that `*` is not suspected of meaning the one name that follows.
     """
-    if not pattern:
-        return not path
-    if pattern[0] == "**":
-        if len(pattern) == 1:
-            return True
-        return any(fits(path[skip:], pattern[1:], deep=True) for skip in range(len(path) + 1))
-    if not path:
-        return False
-    return component_fits(path[0], pattern[0], deep=deep) and fits(path[1:], pattern[1:], deep=deep)
-
-
-def component_fits(piece: Component, pattern: str, *, deep: bool) -> bool:
-    """Tell whether one component may match one component of a pattern."""
     if isinstance(piece, str):
         if "*" not in pattern and "?" not in pattern and "[" not in pattern:
             return piece == pattern

@@ -8,9 +8,11 @@ from ..decisions import Verdict
 from ..frozen import frozen
 from ..shell import read_command
 from ..shell.events import ExecEvent, Reading, Value
+from .arguments import Grammars
 from .glob import text_fits
-from .match import matches
+from .match import Matcher, program_fits
 from .model import FINDINGS, RuleSet
+from .pathset import PathSet
 from .scene import Scene
 
 TYPE_CHECKING = False
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..shell.events import Places, Unchecked
-    from .model import Grammar, Rule
+    from .model import Rule
 
 VERDICTS = {"deny": Verdict.DENY, "ask": Verdict.ASK, "log": Verdict.ALLOW}
 UNREADABLE = "unreadable"
@@ -29,7 +31,7 @@ TIME_LIMIT_MS = 2000
 """How long judging the events of one command may take; what takes longer is denied, never waved through."""
 
 _KINDS = {"program": "unchecked-program", "code": "unchecked-code", "environment": "environment"}
-_NO_EVENT = ExecEvent(Value(), None)
+_SIGNS = frozenset("*?[")
 _MEMO_SIZE = 4096
 
 
@@ -70,37 +72,20 @@ class Judgement:
 class Judge:
     """Compiled rules, indexed by program; immutable. `Law` puts the tools of an agent in front of it."""
 
-    __slots__ = ("_anything", "_by_name", "_findings", "_grammars", "_memo", "_patterns", "_sets", "guarded", "rules")
+    __slots__ = ("_by_name", "_findings", "_grammars", "_matchers", "_memo", "_sets", "guarded", "rules")
 
     def __init__(self, rules: RuleSet) -> None:
         self.rules = rules
-        self._grammars: dict[str, Grammar] = dict(rules.grammars)
-        self._sets = dict(rules.paths)
-        self._by_name: dict[str, list[Rule]] = {}
-        self._patterns: list[tuple[str, Rule]] = []
-        self._anything: list[Rule] = []
-        self._findings: list[Rule] = []
-        for rule in rules.rules:
-            self._place(rule)
-        self.guarded = frozenset(self._by_name)
+        self._grammars = Grammars(dict(rules.grammars))
+        self._sets = {name: PathSet(patterns) for name, patterns in rules.paths}
+        matchers = tuple(Matcher(rule) for rule in rules.rules)
+        self._findings = tuple(one for one in matchers if one.rule.when.finding)
+        self._matchers = tuple(one for one in matchers if not one.rule.when.finding)
+        self._by_name: dict[str, tuple[Matcher, ...]] = {}
+        self.guarded = frozenset(
+            name for one in self._matchers for name in one.rule.when.program if not set(name) & _SIGNS
+        )
         self._memo: dict[tuple[str, Places, str], Judgement] = {}
-
-    def _place(self, rule: Rule) -> None:
-        if rule.when.finding:
-            self._findings.append(rule)
-        elif not rule.when.program or "*" in rule.when.program:
-            self._anything.append(rule)
-        else:
-            for name in rule.when.program:
-                if "*" in name or "?" in name:
-                    self._patterns.append((name, rule))
-                else:
-                    self._by_name.setdefault(name, []).append(rule)
-
-    @property
-    def sets(self) -> dict[str, tuple[str, ...]]:
-        """The path sets in force."""
-        return self._sets
 
     def judge(self, text: str, places: Places, agent_type: str = "lead") -> Judgement:
         """Give the verdict on a command text. A judge that breaks, denies."""
@@ -115,7 +100,9 @@ class Judge:
             judgement = self._judge(text, places, agent_type, began)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong in the judge must refuse
             message = f"the law could not judge this ({type(error).__name__}: {error}), so it does not run."
-            judgement = Judgement(Verdict.DENY, JUDGE_FAILED, message, segment=text[:200], micros=_micros(began))
+            judgement = Judgement(
+                Verdict.DENY, JUDGE_FAILED, message, segment=text[:200], micros=_micros(began)
+            )
         if memorable and len(text) < 65536:
             if len(self._memo) >= _MEMO_SIZE:
                 self._memo.clear()
@@ -155,10 +142,9 @@ class Judge:
         for scene in self._scenes(reading, places):
             if _micros(began) > TIME_LIMIT_MS * 1000:
                 raise TimeoutError(f"more than {TIME_LIMIT_MS} ms")
-            for rule in self._candidates(scene):
-                if _binds(rule, agent_type) and matches(rule, scene):
-                    event = scene.event
-                    yield rule, event.segment, event.show() if event is not _NO_EVENT else ""
+            for matcher in self._candidates(scene):
+                if _binds(matcher.rule, agent_type) and matcher.applies(scene):
+                    yield matcher.rule, scene.event.segment, "" if scene.finding else scene.event.show()
 
     def _scenes(self, reading: Reading, places: Places) -> Iterator[Scene]:
         for event in reading.events:
@@ -168,21 +154,26 @@ class Judge:
             yield Scene(event, places, self._sets, self._grammars, reading, FINDINGS[0])
         for unknown in reading.unknowns:
             event = _stand_in(unknown)
-            yield Scene(event, places, self._sets, self._grammars, reading, _KINDS.get(unknown.kind, FINDINGS[2]))
+            yield Scene(
+                event, places, self._sets, self._grammars, reading, _KINDS.get(unknown.kind, FINDINGS[2])
+            )
 
-    def _candidates(self, scene: Scene) -> Iterator[Rule]:
+    def _candidates(self, scene: Scene) -> tuple[Matcher, ...]:
         if scene.finding:
-            yield from self._findings
-            return
+            return self._findings
         name = scene.event.name
         if name is None:
-            yield from self.rules.rules
-            return
-        yield from self._by_name.get(name, ())
-        for pattern, rule in self._patterns:
-            if text_fits(name, pattern):
-                yield rule
-        yield from self._anything
+            return self._matchers
+        found = self._by_name.get(name)
+        if found is None:
+            if len(self._by_name) > _MEMO_SIZE:
+                self._by_name.clear()
+            found = self._by_name[name] = tuple(one for one in self._matchers if _speaks_of(one.rule, name))
+        return found
+
+
+def _speaks_of(rule: Rule, name: str) -> bool:
+    return not rule.when.program or program_fits(name, rule.when.program)
 
 
 def _stand_in(unknown: Unchecked) -> ExecEvent:

@@ -9,7 +9,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..shell.events import ExecEvent
 
-_FILTERS = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-newer", "-empty"})
+_FILTERS = frozenset(
+    {"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-newer", "-empty"}
+)
 _THROUGH = frozenset({"xargs", "sort", "head", "tail", "grep", "egrep", "uniq", "tr", "parallel", "gxargs"})
 _EVERYTHING = frozenset({"*", "**", "?*", "*?", "", "./*", ".*"})
 

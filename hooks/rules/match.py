@@ -5,76 +5,84 @@ from __future__ import annotations
 from . import sql
 from .arguments import asks_for_help, exact_flag, has_flag, rest_after
 from .glob import text_fits
-from .paths import BUILT_IN, holds
+from .paths import BUILT_IN
+from .pathset import one_pattern
 from .scene import cuts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from ..shell.events import Redirect, Value
     from .arguments import Word
     from .model import Condition, Rule
     from .scene import Scene
 
+    Test = Callable[[tuple[str, ...], Scene], bool]
+
 FEW = 2
 """How many things beside the program a rule must ask for to be held against a program nobody knows."""
 
 
-def matches(rule: Rule, scene: Scene) -> bool:
-    """Tell whether a rule applies to an event: its condition holds and none of its exceptions does.
+class Matcher:
+    """One rule made ready: only the tests that its conditions ask for, cheap ones first."""
 
-    The program of the condition is taken to fit already, except where it is unknown: the caller's index sees to it.
-    """
-    event = scene.event
-    if event.speculative and not (rule.speculative and event.name):
-        return False
-    if event.name is None and not scene.finding and rule.when.program and rule.when.strength < FEW:
-        return False
-    if not holds_all(rule.when, scene):
-        return False
-    if not rule.entry and asks_for_help(scene.arguments):
-        return False
-    return not any(excuses(condition, scene) for condition in rule.unless)
+    __slots__ = ("_tests", "_unless", "rule")
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self._tests = _tests(rule.when)
+        self._unless = tuple((condition, _tests(condition)) for condition in rule.unless)
+
+    def applies(self, scene: Scene) -> bool:
+        """Tell whether the rule applies to an event: its condition holds and none of its exceptions does.
+
+        The program of the condition is taken to fit already, except where it is unknown: the caller's index sees to it.
+        """
+        rule, event = self.rule, scene.event
+        if event.speculative and not (rule.speculative and event.name):
+            return False
+        if event.name is None and not scene.finding and rule.when.program and rule.when.strength < FEW:
+            return False
+        if bool(rule.when.finding) != bool(scene.finding) or not all(test(asked, scene) for test, asked in self._tests):
+            return False
+        if not _fits_words(rule.when, scene, has_flag):
+            return False
+        if not rule.entry and asks_for_help(scene.arguments):
+            return False
+        return not any(_excuses(condition, tests, scene) for condition, tests in self._unless)
 
 
-def holds_all(condition: Condition, scene: Scene) -> bool:
-    """Tell whether all fields of a condition but the program hold."""
-    if condition.finding and scene.finding not in condition.finding:
-        return False
-    if not condition.finding and scene.finding:
-        return False
-    if not _fits_words(condition, scene, has_flag):
-        return False
-    return all(not asked or test(asked, scene) for asked, test in _asked(condition))
-
-
-def _asked(condition: Condition) -> Iterable[tuple[tuple[str, ...], Callable[[tuple[str, ...], Scene], bool]]]:
-    return (
-        (condition.upstream, _fed_by),
-        (condition.env, _sets),
-        (condition.stdin, _reads),
-        (condition.redirect, _redirects),
-        (condition.remote, _runs_at),
-        (condition.options, _given),
-        (condition.upstream_reads, _upstream_reads),
-        (condition.arguments, _names_path),
-        (condition.writes, _writes),
-        (condition.text, _says),
-        (condition.sql, _queries),
+def _tests(condition: Condition) -> tuple[tuple[Test, tuple[str, ...]], ...]:
+    asked = (
+        (_found, condition.finding),
+        (_fed_by, condition.upstream),
+        (_sets, condition.env),
+        (_writes, condition.writes),
+        (_redirects, condition.redirect),
+        (_reads, condition.stdin),
+        (_runs_at, condition.remote),
+        (_given, condition.options),
+        (_upstream_reads, condition.upstream_reads),
+        (_says, condition.text),
+        (_queries, condition.sql),
+        (_names_path, condition.arguments),
     )
+    return tuple((test, words) for test, words in asked if words)
 
 
-def excuses(condition: Condition, scene: Scene) -> bool:
+def _excuses(condition: Condition, tests: tuple[tuple[Test, tuple[str, ...]], ...], scene: Scene) -> bool:
     """Tell whether an exception surely holds: what is unknown excuses nothing."""
     name = scene.event.name
     if condition.program and not (name and program_fits(name, condition.program)):
         return False
-    if any(value.is_opaque for value in scene.event.argv if value.text is None) and condition.flags:
+    if condition.flags and any(value.is_opaque for value in scene.event.argv if value.text is None):
         return False
-    if not _fits_words(condition, scene, exact_flag):
-        return False
-    return all(not asked or test(asked, scene) for asked, test in _asked(condition))
+    return _fits_words(condition, scene, exact_flag) and all(test(asked, scene) for test, asked in tests)
+
+
+def _found(kinds: tuple[str, ...], scene: Scene) -> bool:
+    return scene.finding in kinds
 
 
 def program_fits(name: str, patterns: tuple[str, ...]) -> bool:
@@ -121,16 +129,14 @@ def value_holds(predicate: str, value: Value, scene: Scene) -> bool:
         names = tuple(predicate[5:].split("|"))
         return any(event.name and program_fits(event.name, names) for event in value.sources)
     if predicate.startswith("path "):
-        return any(holds("path", spot, scene.places, {"path": (predicate[5:],)}) for spot in scene.spots(value))
+        return scene.in_set(one_pattern(predicate[5:]), value)
     if predicate == "secret-variable":
         return any(is_secret_name(hole.variable) for hole in value.holes)
     if predicate == "unknown":
         return value.is_opaque and not all(hole.digits for hole in value.holes)
     key, found, inner = predicate.partition("= ")
     if found:
-        return value.prefix.startswith(f"{key}=") and value_holds(
-            inner, _behind(value, len(key) + 1), scene
-        )
+        return value.prefix.startswith(f"{key}=") and value_holds(inner, _behind(value, len(key) + 1), scene)
     return scene.holds(predicate, value)
 
 
@@ -146,7 +152,17 @@ def _text_is(value: Value, pattern: str) -> bool:
     return text_fits(value.show(), pattern) or (value.has_glob and value.could_be(pattern))
 
 
-_SECRET_WORDS = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL")
+_SECRET_WORDS = (
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "API_KEY",
+    "APIKEY",
+    "ACCESS_KEY",
+    "PRIVATE_KEY",
+    "CREDENTIAL",
+)
 
 
 def is_secret_name(variable: str) -> bool:
@@ -189,7 +205,7 @@ def _runs_at(patterns: tuple[str, ...], scene: Scene) -> bool:
 
 
 def _names_path(predicates: tuple[str, ...], scene: Scene) -> bool:
-    return any(value_holds(predicate, value, scene) for value in scene.pieces() for predicate in predicates)
+    return any(value_holds(predicate, value, scene) for value in scene.pieces for predicate in predicates)
 
 
 def _given(wanted: tuple[str, ...], scene: Scene) -> bool:

@@ -78,7 +78,9 @@ def _flags(word: str, program: str, leading: list[str], grammars: Mapping[str, G
     groups = [group for name in names if name in grammars for group in grammars[name].aliases]
     is_cluster = not word.startswith("--") and "=" not in word and not (own and own.single_dash)
     plain = is_cluster and word[1:].isalpha()
-    return [with_aliases(flag, groups) for flag in ([f"-{letter}" for letter in word[1:]] if plain else [word])]
+    return [
+        with_aliases(flag, groups) for flag in ([f"-{letter}" for letter in word[1:]] if plain else [word])
+    ]
 
 
 def with_aliases(choices: str, groups: list[str]) -> str:

@@ -1,16 +1,15 @@
 """Where a word points: path predicates over `Value`s, decided from text alone.
 
-A word becomes one or more `Spot`s: absolute paths as components, where a component is text or a `Value` with globs and
-holes in it. Nothing is looked up on disk, except through `Places.resolve` where a live command is judged. An unknown
+A word becomes one or more spots: absolute paths as components, where a component is text or a `Value` with globs and
+holes in it, or None where it could be anywhere. Nothing is looked up on disk, except through `Places.resolve` where a live command is judged. An unknown
 piece counts as one unknown name and as nothing at all, so `"$DIR"/` is also `/`; a word that starts unknown could
 point anywhere.
 """
 
 from __future__ import annotations
 
-from ..frozen import frozen
 from ..shell.events import ANYWHERE, Glob, Hole, Value
-from .glob import STRANGE_NAME, fits, split_pattern
+from .glob import STRANGE_NAME
 from .listed import listed_by
 
 TYPE_CHECKING = False
@@ -18,10 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ..shell.events import ExecEvent, Places
+    from .pathset import PathSet
 
     Component = str | Value
     Path = tuple[Component, ...]
-    PathSets = Mapping[str, tuple[str, ...]]
+    Spot = Path | None
+    PathSets = Mapping[str, PathSet]
 
 BUILT_IN = (
     "outside",
@@ -36,13 +37,6 @@ BUILT_IN = (
 )
 
 
-@frozen
-class Spot:
-    """One place a word may point to; `path` is None where it could be anywhere."""
-
-    path: Path | None
-
-
 def spots(value: Value, event: ExecEvent, places: Places) -> tuple[Spot, ...]:
     """Give every place that a word may point to, seen from the event's working folders."""
     text = value.text
@@ -54,7 +48,7 @@ def spots(value: Value, event: ExecEvent, places: Places) -> tuple[Spot, ...]:
         found.extend(spots(word, source, places))
     for parts, known in () if listed else _variants(value):
         if not known:
-            found.append(Spot(None))
+            found.append(None)
         elif parts:
             found.extend(_spots(Value(parts), event, places))
     return tuple(dict.fromkeys(found))
@@ -63,17 +57,17 @@ def spots(value: Value, event: ExecEvent, places: Places) -> tuple[Spot, ...]:
 def _literal_spots(text: str, event: ExecEvent, places: Places) -> Iterable[Spot]:
     for base in _bases(text, event, places):
         if base is None:
-            yield Spot(None)
+            yield None
             continue
         path = places.join(base, text) if text else base
         host = _on_host(path, event)
         if host is None:
             continue
-        yield Spot(_components(host))
+        yield _components(host)
         if places.resolve is not None:
             real = places.resolve(host)
             if real != host:
-                yield Spot(_components(real))
+                yield _components(real)
 
 
 def _bases(text: str, event: ExecEvent, places: Places) -> Iterable[str | None]:
@@ -126,7 +120,7 @@ def _spots(value: Value, event: ExecEvent, places: Places) -> Iterable[Spot]:
         return
     for base in _bases(value.prefix, event, places):
         if base is None:
-            yield Spot(None)
+            yield None
             continue
         pieces = _pieces(value)
         start: list[Component] = [] if value.prefix.startswith("/") else list(_components(base))
@@ -134,7 +128,7 @@ def _spots(value: Value, event: ExecEvent, places: Places) -> Iterable[Spot]:
         if event.mounts or event.remote.startswith("container-run"):
             path = _mapped(path, event)
         if path is not None:
-            yield Spot(path)
+            yield path
 
 
 def _mapped(path: Path, event: ExecEvent) -> Path | None:
@@ -184,29 +178,12 @@ def holds(predicate: str, spot: Spot, places: Places, sets: PathSets) -> bool:
     """
     if predicate == "any":
         return True
-    if spot.path is None:
+    if spot is None:
         return predicate in {"unknown", "outside"}
     test = _TESTS.get(predicate)
     if test is not None:
-        return test(spot.path, places)
-    return in_set(spot.path, sets[predicate], places)
-
-
-def in_set(path: Path, patterns: tuple[str, ...], places: Places) -> bool:
-    """Tell whether a path may be in a set of patterns; those that start with `!` take certain paths out again."""
-    hit = False
-    for pattern in patterns:
-        if pattern.startswith("!"):
-            if hit and fits(_certain(path), split_pattern(pattern[1:], places)):
-                hit = False
-        elif not hit:
-            hit = fits(path, split_pattern(pattern, places))
-    return hit
-
-
-def _certain(path: Path) -> Path:
-    """Take globs as if they were names: `*.pub` is surely a public key."""
-    return tuple(piece if isinstance(piece, str) else piece.show() for piece in path)
+        return test(spot, places)
+    return sets[predicate].holds(spot, places)
 
 
 def _under(path: Path, folder: str) -> bool:

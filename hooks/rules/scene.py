@@ -3,35 +3,47 @@
 from __future__ import annotations
 
 from ..shell.events import Places, Reading, Value
-from .arguments import Arguments, read_arguments
-from .model import Grammar
+from .arguments import Arguments, Grammars, read_arguments
 from .paths import holds, spots
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from ..shell.events import ExecEvent
     from .paths import PathSets, Spot
+    from .pathset import PathSet
 
 _CUTS = "=@:,"
 MAX_DEPTH = 4
 """How far back a word is followed to the commands it came from."""
-NO_GRAMMAR = Grammar()
+NO_GRAMMARS = Grammars({})
 NO_READING = Reading()
 
 
 class Scene:
     """An event with what is worked out about it on demand. `finding` is set where no event itself is at fault."""
 
-    __slots__ = ("_arguments", "_names", "_spots", "_texts", "event", "finding", "grammar", "places", "reading", "sets")
+    __slots__ = (
+        "_arguments",
+        "_names",
+        "_pieces",
+        "_spots",
+        "_texts",
+        "event",
+        "finding",
+        "grammar",
+        "places",
+        "reading",
+        "sets",
+    )
 
     def __init__(
         self,
         event: ExecEvent,
         places: Places,
         sets: PathSets,
-        grammars: Mapping[str, Grammar],
+        grammars: Grammars,
         reading: Reading = NO_READING,
         finding: str = "",
     ) -> None:
@@ -39,9 +51,10 @@ class Scene:
         self.reading, self.finding = reading, finding
         self._spots: dict[Value, tuple[Spot, ...]] = {}
         self._texts: list[str] | None = None
+        self._pieces: tuple[Value, ...] | None = None
         self._names: frozenset[str] | None = None
         self._arguments: Arguments | None = None
-        self.grammar = _grammar(event, grammars)
+        self.grammar = grammars.of(event)
 
     @property
     def arguments(self) -> Arguments:
@@ -68,7 +81,7 @@ class Scene:
 
     def of(self, event: ExecEvent) -> Scene:
         """Give the scene of another event of the same reading."""
-        return Scene(event, self.places, self.sets, {}, self.reading)
+        return Scene(event, self.places, self.sets, NO_GRAMMARS, self.reading)
 
     @property
     def texts(self) -> list[str]:
@@ -85,11 +98,11 @@ class Scene:
         """Give the contents of files that the same command writes and this event names (`psql -f x.sql`)."""
         if not self.reading.writes:
             return []
-        named = {spot.path for value in self.event.argv for spot in self.spots(value)}
+        named = {spot for value in self.event.argv for spot in self.spots(value)}
         return [
             loose_text(written.content)
             for written in self.reading.writes
-            if written.content is not None and any(s.path in named for s in self.spots(written.path))
+            if written.content is not None and any(s in named for s in self.spots(written.path))
         ]
 
     def spots(self, value: Value) -> tuple[Spot, ...]:
@@ -103,23 +116,16 @@ class Scene:
         """Tell whether a path predicate may hold for a word."""
         return any(holds(predicate, spot, self.places, self.sets) for spot in self.spots(value))
 
-    def pieces(self) -> Iterator[Value]:
-        """Give every argument, and what stands behind a `=`, `@`, `:`, `,` or an option letter in it."""
-        for value in self.event.argv:
-            yield value
-            yield from cuts(value)
+    def in_set(self, paths: PathSet, value: Value) -> bool:
+        """Tell whether a word may point into a path set."""
+        return any(spot is not None and paths.holds(spot, self.places) for spot in self.spots(value))
 
-
-def _grammar(event: ExecEvent, grammars: Mapping[str, Grammar]) -> Grammar:
-    name = event.name or ""
-    own = grammars.get(name)
-    if own is None:
-        return NO_GRAMMAR
-    first = next((word.value.text for word in read_arguments(event.argv, own).words), None)
-    sub = grammars.get(f"{name} {first}") if first else None
-    if sub is None:
-        return own
-    return Grammar(own.values | sub.values, known=True, single_dash=own.single_dash, aliases=own.aliases)
+    @property
+    def pieces(self) -> tuple[Value, ...]:
+        """Every argument, and what stands behind a `=`, `@`, `:`, `,` or an option letter in it."""
+        if self._pieces is None:
+            self._pieces = tuple(piece for value in self.event.argv for piece in (value, *cuts(value)))
+        return self._pieces
 
 
 def _all_upstream(events: list[ExecEvent], depth: int = 0) -> Iterator[ExecEvent]:

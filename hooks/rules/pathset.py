@@ -1,0 +1,142 @@
+"""Sets of path patterns (`~/.ssh/**`, `/proc/*/environ`) as tries, asked for paths that may have unknown pieces.
+
+A trie is walked once a path, whatever the number of patterns: a decision asks several sets of two hundred patterns
+about every word of a command.
+"""
+
+from __future__ import annotations
+
+from .glob import component_fits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shell.events import Places, Value
+
+    Component = str | Value
+    Path = tuple[Component, ...]
+
+
+class _Node:
+    """One place in a trie. `deep` is the node of a `**` that follows; such a node (`loops`) stays on any component."""
+
+    __slots__ = ("below_deep", "deep", "ends", "literal", "loops", "wild")
+
+    def __init__(self, *, loops: bool = False, below_deep: bool = False) -> None:
+        self.literal: dict[str, _Node] = {}
+        self.wild: dict[str, _Node] = {}
+        self.deep: _Node | None = None
+        self.ends = False
+        self.loops = loops
+        self.below_deep = below_deep or loops
+
+    def child(self, pattern: str) -> _Node:
+        if pattern == "**":
+            self.deep = self.deep or _Node(loops=True)
+            return self.deep
+        kind = self.wild if any(sign in pattern for sign in "*?[") else self.literal
+        return kind.setdefault(pattern, _Node(below_deep=self.below_deep))
+
+
+_Tries = tuple[_Node, _Node, tuple[str, ...], list[_Node]]
+"""What is wanted, what is not, the workspace, and where the walk stands that has come to it."""
+
+
+class PathSet:
+    """A set of path patterns; those that start with `!` take paths out again."""
+
+    __slots__ = ("_tries", "patterns")
+
+    def __init__(self, patterns: tuple[str, ...]) -> None:
+        self.patterns = patterns
+        self._tries: dict[tuple[str, str], _Tries] = {}
+
+    def holds(self, path: Path, places: Places) -> bool:
+        """Tell whether a path may match one of the patterns and surely none that takes it out."""
+        key = (places.home, places.workspace)
+        tries = self._tries.get(key)
+        if tries is None:
+            if len(self._tries) >= _KEPT:
+                self._tries.clear()
+            tries = self._tries[key] = self._build(places)
+        wanted, unwanted, workspace, inside = tries
+        depth = len(workspace)
+        # Most paths of a session lie in the workspace: the walk down to it is done once.
+        hit = _ends(inside, path[depth:]) if path[:depth] == workspace else _ends(_closed([wanted]), path)
+        return hit and not _ends(_closed([unwanted]), _certain(path))
+
+    def _build(self, places: Places) -> _Tries:
+        wanted, unwanted = _Node(), _Node()
+        for pattern in self.patterns:
+            node = unwanted if pattern.startswith("!") else wanted
+            for piece in split_pattern(pattern.removeprefix("!"), places):
+                node = node.child(piece)
+            node.ends = True
+        workspace = tuple(split_pattern(places.workspace, places))
+        return wanted, unwanted, workspace, _walk(_closed([wanted]), workspace)
+
+
+_KEPT = 64
+"""For how many pairs of home and workspace tries are kept."""
+
+_single: dict[str, PathSet] = {}
+
+
+def one_pattern(pattern: str) -> PathSet:
+    """Give the set of a single pattern, made once."""
+    found = _single.get(pattern)
+    if found is None:
+        if len(_single) >= _KEPT * 16:
+            _single.clear()
+        found = _single[pattern] = PathSet((pattern,))
+    return found
+
+
+def split_pattern(pattern: str, places: Places) -> list[str]:
+    """Split a pattern into components; `~` is the home, `.` the workspace."""
+    if pattern == "~" or pattern.startswith("~/"):
+        pattern = places.home + pattern[1:]
+    elif pattern == "." or pattern.startswith("./"):
+        pattern = places.workspace + pattern[1:]
+    return [piece for piece in pattern.split("/") if piece]
+
+
+def _certain(path: Path) -> Path:
+    """Take globs as if they were names: `*.pub` is surely a public key."""
+    return tuple(piece if isinstance(piece, str) else piece.show() for piece in path)
+
+
+def _ends(states: list[_Node], path: Path) -> bool:
+    return any(node.ends for node in _walk(states, path))
+
+
+def _walk(states: list[_Node], path: Path) -> list[_Node]:
+    for piece in path:
+        if not states:
+            break
+        following: list[_Node] = []
+        for node in states:
+            _step(node, piece, following)
+        states = _closed(following)
+    return states
+
+
+def _closed(nodes: list[_Node]) -> list[_Node]:
+    """Add the nodes of every `**` that may stand for nothing."""
+    for node in nodes:
+        if node.deep is not None and node.deep not in nodes:
+            return [*nodes, *(node.deep for node in nodes if node.deep is not None)]
+    return nodes
+
+
+def _step(node: _Node, piece: Component, following: list[_Node]) -> None:
+    if node.loops:
+        following.append(node)
+    if isinstance(piece, str):
+        child = node.literal.get(piece)
+        if child is not None:
+            following.append(child)
+        if not node.wild:
+            return
+    else:
+        following.extend(c for name, c in node.literal.items() if component_fits(piece, name, deep=node.below_deep))
+    following.extend(c for name, c in node.wild.items() if component_fits(piece, name, deep=node.below_deep))
