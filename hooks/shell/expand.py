@@ -128,7 +128,7 @@ def substitute(m: Machine, st: State, fr: Frame, sub: Sub) -> Value:
     file = _read_only(sub)
     if file is not None:
         return _file_text(m, st, fr, file)
-    return run_body(m, st, inside, _capture(fr), sub.body).out
+    return run_body(m, inside, _capture(fr), sub.body).out
 
 
 def _capture(fr: Frame) -> Frame:
@@ -159,7 +159,7 @@ def _process(m: Machine, st: State, fr: Frame, proc: Proc) -> Value:
     path = f"/dev/fd/{63 - len(m.processes) - sum(1 for name in st.files if name.startswith('/dev/fd/'))}"
     inside = st.fork()
     if proc.op != ">(":
-        out = run_body(m, st, inside, _capture(fr), proc.body).out
+        out = run_body(m, inside, _capture(fr), proc.body).out
         st.files[path] = File((out,))
         return literal(path)
 
@@ -170,7 +170,7 @@ def _process(m: Machine, st: State, fr: Frame, proc: Proc) -> Value:
         feeders = tuple(event for event in upstream if isinstance(event, ExecEvent))
         inner = replace(fr, stdin=Stdin("pipe", text, feeders), depth=fr.depth + 1, redirects=())
         inside.unread = text
-        run_body(m, st, inside, inner, proc.body)
+        run_body(m, inside, inner, proc.body)
 
     m.processes.append((path, later))
     return literal(path)

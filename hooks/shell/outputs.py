@@ -29,6 +29,8 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     if source is not None:
         value = source(m, st, fr, event)
         return None if value is None else Outcome(value)
+    if name not in FILTERS:
+        return None
     text = input_text(m, st, fr, event, FILTERS[name][1])
     if text is None or text.text is None or len(text.text) > MAX_TEXT:
         return _passed(name, text)

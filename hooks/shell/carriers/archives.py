@@ -1,0 +1,63 @@
+"""tar, zip and other archivers with options that run programs."""
+
+from __future__ import annotations
+
+import re
+
+from ...frozen import replace
+from ..evaluator import run_code
+from ..events import ExecEvent
+from ..machine import Frame, Machine, Outcome, State
+from ..options import after, values_of
+
+TAR_CODE = (
+    "to-command", "use-compress-program", "rsh-command", "info-script", "new-volume-script", "use-compress-prog",
+    "rmt-command",
+)  # fmt: skip
+
+
+def _inner(fr: Frame, event: ExecEvent) -> Frame:
+    return replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+
+
+def tar(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """`tar --checkpoint-action=exec=…`, `--to-command`, `-I program`, `-F script`."""
+    inner = _inner(fr, event)
+    words = event.argv
+    for value in values_of(words, "", "checkpoint-action"):
+        if value.prefix.startswith("exec="):
+            run_code(m, st.fork(), inner, after(value, 5), "tar")
+    for code in (*values_of(words, "", *_abbreviations(words)), *values_of(words, "I"), *values_of(words, "F")):
+        if code.text is None or not re.fullmatch(r"(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzop|brotli)(?: -\S+)*", code.text):
+            run_code(m, st.fork(), inner, code, "tar")
+    return None
+
+
+def _abbreviations(words: tuple[object, ...]) -> tuple[str, ...]:
+    found = {"to-command", *TAR_CODE}
+    for word in words:
+        text = getattr(word, "prefix", "")
+        name = text[2:].partition("=")[0] if text.startswith("--") else ""
+        if len(name) > 3 and any(option.startswith(name) for option in TAR_CODE):
+            found.add(name)
+    return tuple(sorted(found))
+
+
+def zip_(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """`zip -T -TT code`."""
+    words = event.argv
+    for index, value in enumerate(words):
+        text = value.text or ""
+        if text in {"-TT", "--unzip-command"} and index + 1 < len(words):
+            run_code(m, st.fork(), _inner(fr, event), words[index + 1], "zip")
+        elif value.prefix.startswith("-TT") and len(value.prefix) > 3:
+            run_code(m, st.fork(), _inner(fr, event), after(value, 3), "zip")
+        elif value.prefix.startswith("--unzip-command="):
+            run_code(m, st.fork(), _inner(fr, event), after(value, 16), "zip")
+    return None
+
+
+def none(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """Archivers without such options."""
+    del m, st, fr, event
+    return None

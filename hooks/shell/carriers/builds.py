@@ -1,0 +1,156 @@
+"""make: recipes, `$(shell …)`, `--eval`, variables on the command line; makefiles written in the same command."""
+
+from __future__ import annotations
+
+import re
+
+from ...frozen import replace
+from ..evaluator import run_code
+from ..events import ExecEvent, Value, literal
+from ..folders import folders_named
+from ..machine import Frame, Machine, Outcome, State
+from ..options import has, values_of
+from ..redirects import content_of
+
+DEFAULTS = ("GNUmakefile", "makefile", "Makefile")
+MAX_EXPANSIONS = 12
+
+
+def make(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """Follow every recipe of the makefiles that are known, whichever target is asked for."""
+    words = event.argv
+    inner = replace(fr, via=(*fr.via, "make"), depth=fr.depth + 1)
+    inside = st.fork()
+    for folder in values_of(words, "C", "directory"):
+        inside.cwds, inside.fallback = folders_named(m, inside, folder), ()
+    names = _given(m, words)
+    texts = [m.hide(value) for value in values_of(words, "", "eval")]
+    texts.extend(m.hide(value)[2:] for value in words if value.prefix.startswith("-E") and len(value.prefix) > 2)
+    for file in _files(m, inside, fr, words):
+        texts.append(m.hide(file))
+    for text in texts:
+        _Makefile(m, inside, inner, names, dry=has(words, "nqt", "dry-run", "just-print", "recon", "question", "touch")).run(text)
+    shell = names.get("SHELL")
+    if shell is not None:
+        run_code(m, inside.fork(), inner, m.value(shell), "make")
+    for name, value in names.items():
+        if "$(shell" in value or "${shell" in value:
+            _Makefile(m, inside, inner, names, dry=True).run(f"{name}:={value}")
+    return None
+
+
+def _given(m: Machine, words: tuple[Value, ...]) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for value in words:
+        found = re.match(r"([\w.]+)[:+?!]?=", m.hide(value))
+        if found and not value.prefix.startswith("-"):
+            names[found[1]] = m.hide(value)[found.end() :]
+    return names
+
+
+def _files(m: Machine, st: State, fr: Frame, words: tuple[Value, ...]) -> list[Value]:
+    named = list(values_of(words, "f", "file", "makefile"))
+    found: list[Value] = []
+    for file in named:
+        if file.text in {"-", "/dev/stdin"}:
+            text = st.unread if st.unread is not None else fr.stdin.text
+            if text is None or text.is_opaque:
+                m.unchecked("code", fr.segment, "make would read a makefile that is not known", program="make",
+                            sources=fr.stdin.upstream)  # fmt: skip
+                continue
+        else:
+            text = content_of(m, st, file)
+        if text is not None:
+            found.append(text)
+    if not named:
+        for name in DEFAULTS:
+            text = content_of(m, st, literal(name))
+            if text is not None:
+                return [text]
+    return found
+
+
+class _Makefile:
+    """One makefile, read line by line."""
+
+    def __init__(self, m: Machine, st: State, fr: Frame, names: dict[str, str], *, dry: bool) -> None:
+        self.m, self.st, self.fr, self.names, self.dry = m, st, fr, dict(names), dry
+        self.prefix = "\t"
+
+    def run(self, text: str) -> None:
+        joined = re.sub(r"\\\n[ \t]*", " ", text)
+        for line in joined.split("\n"):
+            self.m.step()
+            self._line(line)
+
+    def _line(self, line: str) -> None:
+        if line.startswith(self.prefix):
+            self._recipe(line[1:])
+            return
+        assign = re.match(r"\s*(?:export\s+|override\s+)*([\w.]+)\s*([:+?!]{0,3}=)\s*(.*)", line)
+        if assign:
+            self._assign(assign[1], assign[2], assign[3])
+            return
+        rule = re.match(r"[^=#]*?::?(?!=)([^;]*)(?:;(.*))?$", line)
+        if rule and rule[2]:
+            self._recipe(rule[2])
+        self._expand(line)
+
+    def _assign(self, name: str, operator: str, value: str) -> None:
+        if name == ".RECIPEPREFIX":
+            self.prefix = value[:1] or "\t"
+        elif operator == "!=":
+            self._shell(self._expand(value))
+        else:
+            self.names.setdefault(name, value)
+            self._expand(value)
+
+    def _recipe(self, line: str) -> None:
+        code = self._expand(line.strip().lstrip("@-+ \t"))
+        if code.strip() and not (self.dry and not line.lstrip().startswith("+")):
+            self._shell(code)
+
+    def _shell(self, code: str) -> None:
+        run_code(self.m, self.st.fork(), self.fr, self.m.value(code), "make")
+
+    def _expand(self, text: str, depth: int = 0) -> str:
+        """Replace `$(NAME)`, run `$(shell …)`, undo `$$`."""
+        if "$" not in text or depth > MAX_EXPANSIONS:
+            return text
+        out, at = "", 0
+        while at < len(text):
+            if text[at] != "$" or at + 1 >= len(text):
+                out, at = out + text[at], at + 1
+                continue
+            following = text[at + 1]
+            if following == "$":
+                out, at = out + "$", at + 2
+            elif following in "({":
+                end = _closing(text, at + 1)
+                out, at = out + self._reference(text[at + 2 : end], depth), end + 1
+            else:
+                out, at = out + self.names.get(following, ""), at + 2
+        return out
+
+    def _reference(self, inside: str, depth: int) -> str:
+        function, _blank, rest = inside.partition(" ")
+        if function == "shell":
+            self._shell(self._expand(rest, depth + 1))
+            return ""
+        if function == "eval":
+            self.run(self._expand(rest, depth + 1))
+            return ""
+        if _blank and function in {"foreach", "call", "if", "or", "and", "info", "warning", "error", "subst", "strip", "wildcard"}:
+            return self._expand(rest.rpartition(",")[2], depth + 1)
+        return self._expand(self.names.get(inside.strip(), ""), depth + 1)
+
+
+def _closing(text: str, at: int) -> int:
+    opener = text[at]
+    closer = ")" if opener == "(" else "}"
+    depth = 0
+    for index in range(at, len(text)):
+        depth += (text[index] == opener) - (text[index] == closer)
+        if not depth:
+            return index
+    return len(text)

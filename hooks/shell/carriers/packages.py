@@ -1,0 +1,136 @@
+"""Package managers that run programs: npx, npm exec, yarn, poetry run, uv run and the like."""
+
+from __future__ import annotations
+
+import re
+
+from ...frozen import replace
+from ..evaluator import run_code
+from ..events import ExecEvent, Value, literal
+from ..folders import folders_named
+from ..machine import Frame, Machine, Outcome, State
+from ..options import skip, values_of
+from ..programs import run_argv
+from ..redirects import content_of
+
+NPM_LONG = frozenset({"package", "call", "prefix", "workspace", "loglevel", "registry", "filter", "dir", "cwd", "userconfig",
+                      "script-shell", "node-options", "shell"})  # fmt: skip
+RUNS_SCRIPTS = frozenset({"run", "run-script", "test", "t", "tst", "start", "stop", "restart", "install", "i", "ci", "publish",
+                          "pack", "rebuild", "version", "add", "build", "dev", "lint"})  # fmt: skip
+
+
+def _inner(fr: Frame, event: ExecEvent) -> Frame:
+    return replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+
+
+def npm(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """npm, pnpm, yarn, npx, bunx."""
+    words = event.argv
+    inner = _inner(fr, event)
+    inside = st.fork()
+    for folder in values_of(words, "C", "prefix", "dir", "cwd"):
+        inside.cwds, inside.fallback = folders_named(m, inside, folder), ()
+    at = skip(words, "pcCwF", NPM_LONG)
+    rest = words[at:]
+    if event.name in {"npx", "bunx", "pnpx"}:
+        _call_option(m, inside, inner, words[:at])
+        return _package(m, inside, inner, rest)
+    if not rest:
+        return None
+    sub = rest[0].text or ""
+    if sub in {"exec", "x", "dlx", "create"}:
+        _call_option(m, inside, inner, words)
+        inner_at = skip(rest[1:], "pc", NPM_LONG)
+        return _package(m, inside, inner, rest[1 + inner_at :]) if sub != "create" else None
+    if sub == "pkg" or sub in {"set-script", "config", "set"}:
+        _settings(m, inside, inner, rest)
+        return None
+    if sub in RUNS_SCRIPTS or event.name in {"yarn", "pnpm"}:
+        _scripts(m, inside, inner, rest)
+    if event.name in {"yarn", "pnpm"} and sub in {"node", "workspace", "workspaces"}:
+        return None
+    return None
+
+
+def _call_option(m: Machine, st: State, fr: Frame, words: tuple[Value, ...]) -> None:
+    for code in (*values_of(words, "c", "call"), *values_of(words, "", "shell-mode")):
+        run_code(m, st.fork(), fr, code, "npm exec")
+
+
+def _package(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> Outcome | None:
+    words = list(rest)
+    if words and words[0].text == "--":
+        words.pop(0)
+    if not words:
+        return None
+    text = words[0].text
+    if text and re.search(r".@[\w.^~-]+$", text):
+        words[0] = literal(text.rpartition("@")[0])
+    return run_argv(m, st, fr, words, functions=False)
+
+
+def _settings(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
+    for value in rest[1:]:
+        found = re.match(r"scripts?\.[\w:.-]+=|script-shell=|editor=|git=", m.hide(value))
+        if found:
+            run_code(m, st.fork(), fr, m.value(m.hide(value)[found.end() :]), "npm script")
+    if rest[0].text == "set-script" and len(rest) > 2:
+        run_code(m, st.fork(), fr, rest[2], "npm script")
+
+
+def _scripts(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
+    """Scripts of a package.json that the command itself wrote."""
+    content = content_of(m, st, literal("package.json"))
+    if content is None:
+        return
+    import json
+
+    try:
+        scripts = json.loads(m.hide(content)).get("scripts", {})
+    except (ValueError, AttributeError):
+        scripts = dict(re.findall(r'"([\w:.-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"', m.hide(content)))
+    for code in scripts.values() if isinstance(scripts, dict) else ():
+        if isinstance(code, str):
+            run_code(m, st.fork(), fr, m.value(code), "npm script")
+    del rest
+
+
+RUNNERS: dict[str, tuple[frozenset[str], str, str]] = {
+    "poetry": (frozenset({"run"}), "C", "directory project"),
+    "pipenv": (frozenset({"run"}), "", ""),
+    "uv": (frozenset({"run"}), "pwC", "with python package directory project extra group env-file with-requirements with-editable index-url"),
+    "rye": (frozenset({"run"}), "", "pyproject"),
+    "pdm": (frozenset({"run"}), "p", "project"),
+    "hatch": (frozenset({"run"}), "e", "env"),
+    "bundle": (frozenset({"exec"}), "", "gemfile"),
+    "composer": (frozenset({"exec", "run", "run-script"}), "d", "working-dir"),
+    "pipx": (frozenset({"run"}), "", "spec python pip-args"),
+    "conda": (frozenset({"run"}), "np", "name prefix cwd"),
+    "mamba": (frozenset({"run"}), "np", "name prefix cwd"),
+    "cargo": (frozenset({"watch"}), "", ""),
+}
+
+
+def runner(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """`poetry run program`, `uv run program`, `uvx program`, `bundle exec program`, `cargo watch -x`."""
+    words = event.argv
+    inner = _inner(fr, event)
+    if event.name == "uvx":
+        at = skip(words, "pw", frozenset({"from", "with", "python"}))
+        return _package(m, st, inner, words[at:])
+    subcommands, short, long = RUNNERS.get(event.name or "", (frozenset[str](), "", ""))
+    valued = frozenset(long.split())
+    at = skip(words, short, valued)
+    if at >= len(words) or words[at].text not in subcommands:
+        return None
+    rest = words[at + 1 :]
+    if event.name == "cargo":
+        for code in values_of(rest, "s", "shell"):
+            run_code(m, st.fork(), inner, code, "cargo watch")
+        return None
+    tail = list(rest[skip(rest, short, valued) :])
+    if tail and event.name == "hatch" and ":" in (tail[0].text or ""):
+        tail[0] = literal((tail[0].text or "").partition(":")[2])
+    if tail and (tail[0].text or "").endswith(".py"):
+        tail.insert(0, literal("python"))
+    return run_argv(m, st, inner, tail, functions=False) if tail else None

@@ -1,0 +1,131 @@
+"""Python one-liners, here-documents and scripts written in the same command, followed by `ast`.
+
+Statements run in order with constants propagated; calls that reach the system become events as if a shell had made
+them (`shutil.rmtree(p)` is `rm -rf p`), so that one set of rules judges both.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...frozen import replace
+from ..events import ExecEvent, Value, literal
+from ..machine import DONE, Frame, Machine, Outcome, State
+from ..options import after
+from ..programs import run_argv
+from ..redirects import content_of
+from ..values import unknown
+from .shells import note_unknown_script, own_file, with_upstream
+
+MODULES_THAT_RUN = {
+    "timeit": "code", "cProfile": "script", "profile": "script", "pdb": "script", "trace": "script", "runpy": "script",
+    "coverage": "script", "debugpy": "script",
+}  # fmt: skip
+
+
+def python(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """`python -c code`, `python script`, `python -` or code from standard input, `python -m module`."""
+    words = event.argv
+    inner = replace(fr, via=(*fr.via, event.name or "python"), depth=fr.depth + 1)
+    index = 0
+    while index < len(words):
+        text = words[index].prefix if words[index].text is None else words[index].text or ""
+        if text in {"-", "--"} or not text.startswith("-"):
+            break
+        found = re.match(r"-[A-Za-z]*?([cm])", text) if not text.startswith("--") else None
+        if found:
+            return _option(m, st, inner, event, index, found)
+        index += 2 if text in {"-W", "-X"} else 1
+    if index < len(words) and words[index].text != "-":
+        return _script(m, st, inner, event, words[index:])
+    return _stdin(m, st, inner, event, words[index:])
+
+
+def _option(
+    m: Machine, st: State, fr: Frame, event: ExecEvent, index: int, found: re.Match[str]
+) -> Outcome | None:
+    words = event.argv
+    attached = after(words[index], found.end())
+    rest = words[index + 1 :]
+    target = attached if attached.parts else rest[0] if rest else Value()
+    args = rest if attached.parts else rest[1:]
+    if found[1] == "c":
+        return run_python(m, st, fr, target, event, args)
+    return _module(m, st, fr, event, target.text or "", args)
+
+
+def _module(
+    m: Machine, st: State, fr: Frame, event: ExecEvent, name: str, args: tuple[Value, ...]
+) -> Outcome | None:
+    kind = MODULES_THAT_RUN.get(name)
+    if kind == "code":
+        for value in args:
+            run_python(m, st, fr, value, event)
+        return None
+    if kind == "script":
+        rest = [value for value in args if value.text not in {"run", "-m", "-s"} and not value.prefix.startswith("-")]
+        return _script(m, st, fr, event, tuple(rest)) if rest else None
+    # `python -m twine upload` is `twine upload`: the module is a program of that name.
+    return run_argv(m, st, fr, [literal(name.partition(".")[0] if name else "python-module"), *args]) if name else None
+
+
+def _script(
+    m: Machine, st: State, fr: Frame, event: ExecEvent, words: tuple[Value, ...]
+) -> Outcome | None:
+    script = words[0]
+    if script.text in {"/dev/stdin", "/dev/fd/0"}:
+        return _stdin(m, st, fr, event, words[1:])
+    content = content_of(m, st, script)
+    if content is None:
+        note_unknown_script(m, fr, script, event.name or "python")
+        return None
+    return run_python(m, st, fr, content, event, words[1:])
+
+
+def _stdin(
+    m: Machine, st: State, fr: Frame, event: ExecEvent, args: tuple[Value, ...]
+) -> Outcome | None:
+    text = st.unread if st.unread is not None else fr.stdin.text
+    if fr.stdin.kind in {"inherit", "null"} and st.unread is None:
+        return None
+    if text is None:
+        text = unknown("standard input", fr.stdin.upstream)
+    if text.is_opaque and own_file(m, st, fr, text):
+        return None
+    return run_python(m, st, fr, with_upstream(text, fr), event, args)
+
+
+def run_python(
+    m: Machine, st: State, fr: Frame, code: Value, event: ExecEvent, args: tuple[Value, ...] = ()
+) -> Outcome | None:
+    """Follow Python source. Source that is unknown is taken down as unchecked; what is no Python cannot run."""
+    from ..evaluator import note_fetched_code, note_unknown_code
+    from .python_walk import Walker
+
+    if code.is_opaque:
+        note_unknown_code(m, fr, code, event.name or "python")
+        return None
+    note_fetched_code(m, fr, code, event.name or "python")
+    import ast
+    import warnings
+
+    source = m.hide(code)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
+    except (SyntaxError, ValueError, MemoryError):
+        return _unreadable(m, fr, source, event)
+    walker = Walker(m, st, fr, args)
+    walker.body(tree.body)
+    return Outcome(walker.out) if walker.certain else None
+
+
+_TELLING = re.compile(r"system|popen|subprocess|spawn|rmtree|unlink|remove|exec|eval|import_module|__import__")
+
+
+def _unreadable(m: Machine, fr: Frame, source: str, event: ExecEvent) -> Outcome | None:
+    """Text that this Python cannot parse: another version might, so it passes only if nothing in it is telling."""
+    if _TELLING.search(source):
+        m.unchecked("code", fr.segment, "the Python code cannot be read", program=event.name or "python")
+    return DONE

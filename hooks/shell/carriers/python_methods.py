@@ -1,0 +1,181 @@
+"""Python methods on texts, lists, paths and files, and calls on things that are only half known."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from ..events import Glob, Redirect, Value, literal
+from ..values import EMPTY, join, unknown
+from .python_calls import EFFECTS, emit, read_file, shell_code, standard_input
+from .python_values import Bound, Opened, PathText, join_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .python_walk import Walker
+
+    Args = list[object]
+
+
+def method(walker: Walker, target: Bound, node: ast.Call, args: Args, named: dict[str, object]) -> object:
+    """A method of a known thing."""
+    owner, name = target.owner, target.name
+    if isinstance(owner, PathText):
+        return _path_method(walker, owner, name, node, args)
+    if isinstance(owner, Opened):
+        return _file_method(walker, owner, name, node, args)
+    if isinstance(owner, list):
+        return _list_method(walker, owner, name, args)
+    if isinstance(owner, Value):
+        return _text_method(walker, owner, name, node, args)
+    return loose(walker, f"?.{name}", node, args, named)
+
+
+def expand_user(walker: Walker, value: Value) -> Value:
+    """`~` at the start of a text."""
+    home = walker.m.places.home
+    if value.prefix == "~" or value.prefix.startswith("~/"):
+        first = value.parts[0]
+        return Value((home + first[1:] if isinstance(first, str) else home, *value.parts[1:]))
+    return value
+
+
+def _path_method(walker: Walker, owner: PathText, name: str, node: ast.Call, args: Args) -> object:
+    path = owner.value
+    if name in {"unlink", "rmdir", "rmtree", "remove", "removedirs", "rmtree_p"}:
+        flags = (literal("-r"), literal("-f")) if "rmtree" in name else (literal("-f"),)
+        emit(walker, "rmdir" if name == "rmdir" else "rm", *(() if name == "rmdir" else flags), path)
+        return None
+    if name in {"write_text", "write_bytes", "touch"}:
+        emit(walker, ":", redirect=Redirect(">", 1, path))
+        walker.m.write(path, walker.evaluator.text(args[0]) if args else None, walker.m.trace[-1])
+        return None
+    if name in {"read_text", "read_bytes"}:
+        return read_file(walker, path)
+    if name == "open":
+        return EFFECTS["open"](walker, [path, *args], {})
+    if name in {"chmod", "lchmod"}:
+        return EFFECTS["os.chmod"](walker, [path, *args], {})
+    if name in {"rename", "replace", "symlink_to", "hardlink_to"}:
+        texts = [walker.evaluator.text(item) for item in args]
+        kind = "mv" if name in {"rename", "replace"} else "ln"
+        emit(walker, kind, *((path, *texts) if kind == "mv" else (*texts, path)))
+        return None
+    return _path_value(walker, path, name, node, args)
+
+
+def _path_value(walker: Walker, path: Value, name: str, node: ast.Call, args: Args) -> object:
+    if name == "expanduser":
+        return PathText(expand_user(walker, path))
+    if name in {"resolve", "absolute", "as_posix", "with_suffix"}:
+        return PathText(path)
+    if name in {"iterdir", "glob", "rglob"}:
+        return [PathText(Value((*path.parts, "/", Glob("**"))))]
+    if name in {"joinpath"}:
+        return PathText(join_path([path, *(walker.evaluator.text(item) for item in args)]))
+    return walker.evaluator.unknown(node)
+
+
+def _file_method(walker: Walker, owner: Opened, name: str, node: ast.Call, args: Args) -> object:
+    if name in {"read", "readlines", "readline", "communicate", "json", "decode", "strip"}:
+        return owner.content
+    if name in {"write", "writelines"} and args:
+        walker.m.write(owner.path, walker.evaluator.text(args[0]), walker.m.trace[-1] if walker.m.trace else None)
+        from ..redirects import put_file
+
+        if owner.path.parts:
+            put_file(walker.m, walker.st, owner.path, walker.evaluator.text(args[0]))
+        return None
+    if name in {"send", "sendall"}:
+        emit(walker, "curl", *(walker.evaluator.text(item) for item in args))
+        return None
+    return walker.evaluator.unknown(node)
+
+
+def _list_method(walker: Walker, owner: Args, name: str, args: Args) -> object:
+    if name == "append" and args:
+        owner.append(args[0])
+    elif name == "extend" and args and isinstance(args[0], list):
+        owner.extend(args[0])
+    elif name == "pop" and owner:
+        return owner[-1]
+    elif name in {"items", "values", "keys", "copy"}:
+        return list(owner)
+    del walker
+    return None
+
+
+_PLAIN: dict[str, Callable[..., object]] = {
+    "replace": str.replace, "upper": str.upper, "lower": str.lower, "strip": str.strip, "lstrip": str.lstrip,
+    "rstrip": str.rstrip, "swapcase": str.swapcase, "title": str.title, "removeprefix": str.removeprefix,
+    "removesuffix": str.removesuffix, "capitalize": str.capitalize, "casefold": str.casefold,
+}  # fmt: skip
+
+
+def _text_method(walker: Walker, owner: Value, name: str, node: ast.Call, args: Args) -> object:
+    texts = [walker.evaluator.text(item).text for item in args]
+    if name == "join" and args:
+        items = args[0] if isinstance(args[0], list) else []
+        return join([walker.evaluator.text(item) for item in items], owner.text or "")
+    if name == "format":
+        return _format(walker, owner, args)
+    if name in {"encode", "decode", "tobytes"}:
+        return owner
+    known = owner.text
+    if known is None:
+        return owner
+    if name in _PLAIN and all(text is not None for text in texts):
+        found = _PLAIN[name](known, *texts)
+        return literal(found) if isinstance(found, str) else walker.evaluator.unknown(node)
+    if name in {"split", "splitlines", "rsplit"}:
+        pieces = known.splitlines() if name == "splitlines" else known.split(*(text for text in texts[:1] if text))
+        return [literal(piece) for piece in pieces]
+    if name == "hex":
+        return literal(known.encode().hex())
+    return walker.evaluator.unknown(node)
+
+
+def _format(walker: Walker, owner: Value, args: Args) -> Value:
+    text = owner.text
+    if text is None:
+        return owner
+    out: list[Value] = []
+    index = 0
+    for piece in re.split(r"(\{\d*(?::[^}]*)?\})", text):
+        if piece.startswith("{") and piece.endswith("}"):
+            number = re.match(r"\{(\d+)", piece)
+            at = int(number[1]) if number else index
+            index += 1
+            out.append(walker.evaluator.text(args[at]) if at < len(args) else unknown("a formatted value"))
+        else:
+            out.append(literal(piece.replace("{{", "{").replace("}}", "}")))
+    return join(out)
+
+
+_SHELLISH = re.compile(r"(?:^|\.)(?:system|popen|Popen|check_output|check_call|getoutput|run_command|spawn|execute_command)$")
+_DELETES = re.compile(r"(?:^|\.)(?:rmtree|remove_tree|rm_rf)$")
+
+
+def loose(walker: Walker, name: str, node: ast.Call, args: Args, named: dict[str, object]) -> object:
+    """A call by a name whose module is not known: the name alone tells."""
+    if name.startswith("sys.stdin") or name == "input":
+        return standard_input(walker)
+    if name.startswith(("pathlib.Path.home",)):
+        return PathText(literal(walker.m.places.home))
+    if name.startswith("pathlib.Path.cwd"):
+        return PathText(literal(walker.st.cwds[0] if walker.st.cwds else "/"))
+    if _SHELLISH.search(name) and args and isinstance(args[0], (Value, list)):
+        return shell_code(walker, args, named)
+    if _DELETES.search(name):
+        return EFFECTS["shutil.rmtree"](walker, args, named)
+    if name.endswith((".post", ".put", ".urlopen", ".sendall", ".connect", ".retrieve")):
+        return EFFECTS["requests.post"](walker, args, named)
+    if name in {"dict", "list", "tuple", "sorted", "reversed", "set", "json.dumps", "repr", "ascii"} and args:
+        return args[0] if isinstance(args[0], list) else walker.evaluator.text(args[0])
+    if name.startswith("os.environ"):
+        from .python_calls import environment_value
+
+        return environment_value(walker)
+    return walker.evaluator.unknown(node) if name else EMPTY

@@ -1,0 +1,172 @@
+"""Walk Python statements in order, constants propagated, both sides of every branch taken."""
+
+from __future__ import annotations
+
+import ast
+
+from ..events import Value
+from ..machine import Frame, Machine, State
+from ..values import EMPTY, join
+from .python_calls import call
+from .python_values import Evaluator, PathText, Ref, Thing
+
+MAX_CALLS = 40
+MAX_ITEMS = 30
+
+
+class Walker:
+    """One walk over one piece of source."""
+
+    def __init__(self, m: Machine, st: State, fr: Frame, args: tuple[Value, ...]) -> None:
+        self.m, self.st, self.fr = m, st, fr
+        self.names: dict[str, Thing] = {"__argv__": [Value(("-c",)), *args]}
+        self.functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda] = {}
+        self.calls = 0
+        self.loops = 0
+        self.out: Value = EMPTY
+        self.certain = False
+        self.evaluator = Evaluator(self)
+
+    def body(self, nodes: list[ast.stmt]) -> None:
+        """Walk statements."""
+        for node in nodes:
+            self.m.step()
+            visit = getattr(self, f"_{type(node).__name__.lower()}", None)
+            if visit is not None:
+                visit(node)
+            else:
+                self._generic(node)
+
+    def value(self, node: ast.expr | None) -> Thing:
+        """Evaluate an expression, with its effects."""
+        return self.evaluator.value(node) if node is not None else None
+
+    def _generic(self, node: ast.AST) -> None:
+        for field in ast.iter_child_nodes(node):
+            if isinstance(field, ast.expr):
+                self.value(field)
+            elif isinstance(field, ast.stmt):
+                self.body([field])
+            else:
+                self._generic(field)
+
+    def _import(self, node: ast.Import) -> None:
+        for item in node.names:
+            name = item.asname or item.name.partition(".")[0]
+            self.names[name] = Ref(item.name if item.asname else name)
+
+    def _importfrom(self, node: ast.ImportFrom) -> None:
+        for item in node.names:
+            if item.name == "*":
+                self.names[f"*{node.module}"] = Ref(node.module or "")
+            else:
+                self.names[item.asname or item.name] = Ref(f"{node.module}.{item.name}")
+
+    def _assign(self, node: ast.Assign) -> None:
+        if isinstance(node.value, ast.Lambda):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    self.functions[target.id] = node.value
+        found = self.value(node.value)
+        for target in node.targets:
+            self.bind(target, found)
+
+    def _annassign(self, node: ast.AnnAssign) -> None:
+        self.bind(node.target, self.value(node.value))
+
+    def _augassign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Name):
+            whole = ast.BinOp(ast.Name(node.target.id, ast.Load()), node.op, node.value)
+            self.names[node.target.id] = self.value(whole)
+        else:
+            self.value(node.value)
+
+    def bind(self, target: ast.expr, found: Thing) -> None:
+        """Bind names; `os.environ[…] = …` is an assignment of the environment."""
+        if isinstance(target, ast.Name):
+            self.names[target.id] = found
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            items = found if isinstance(found, list) else []
+            for index, item in enumerate(target.elts):
+                self.bind(item, items[index] if index < len(items) else self.evaluator.unknown(target))
+        elif isinstance(target, ast.Subscript):
+            self.value(target.value)
+
+    def _for(self, node: ast.For) -> None:
+        items = self.value(node.iter)
+        if isinstance(items, list) and items:
+            for item in items[:MAX_ITEMS]:
+                self.bind(node.target, item)
+                self.body(node.body)
+        else:
+            self.bind(node.target, self._item_of(items, node.iter))
+            self.body(node.body)
+        self.body(node.orelse)
+
+    _asyncfor = _for
+
+    def _item_of(self, items: Thing, node: ast.expr) -> Thing:
+        if isinstance(items, (Value, PathText)):
+            return items
+        return self.evaluator.unknown(node)
+
+    def _while(self, node: ast.While) -> None:
+        self.value(node.test)
+        self.loops += 1
+        self.body(node.body)
+        self.loops -= 1
+        self.body(node.orelse)
+
+    def _functiondef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self.functions[node.name] = node
+        self.names.pop(node.name, None)
+        for decorator in node.decorator_list:
+            self.value(decorator)
+
+    _asyncfunctiondef = _functiondef
+
+    def _classdef(self, node: ast.ClassDef) -> None:
+        self.body(node.body)
+        for item in node.body:
+            if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self.enter(item, [], {})
+
+    def _with(self, node: ast.With) -> None:
+        for item in node.items:
+            found = self.value(item.context_expr)
+            if item.optional_vars is not None:
+                self.bind(item.optional_vars, found)
+        self.body(node.body)
+
+    _asyncwith = _with
+
+    def _return(self, node: ast.Return) -> None:
+        self.names["__return__"] = self.value(node.value)
+
+    def enter(
+        self, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, args: list[Thing], named: dict[str, Thing]
+    ) -> Thing:
+        """Run a function defined in the source."""
+        self.calls += 1
+        if self.calls > MAX_CALLS:
+            return self.evaluator.unknown(function)
+        saved = dict(self.names)
+        names = [arg.arg for arg in (*function.args.posonlyargs, *function.args.args)]
+        self.names.update(zip(names, args, strict=False))
+        self.names.update(named)
+        if isinstance(function, ast.Lambda):
+            result = self.value(function.body)
+        else:
+            self.body(function.body)
+            result = self.names.get("__return__")
+        self.names = saved
+        return result
+
+    def call(self, target: Thing, node: ast.Call, args: list[Thing], named: dict[str, Thing]) -> Thing:
+        """Carry out a call."""
+        if isinstance(target, Ref) and target.name == "print" and not self.fr.speculative:
+            texts = [item if isinstance(item, Value) else self.evaluator.unknown(node) for item in args]
+            self.out = join((self.out, join([text for text in texts if isinstance(text, Value)], " "), Value(("\n",))))
+            self.certain = all(isinstance(item, Value) and item.text is not None for item in args)
+            return None
+        return call(self, target, node, args, named)

@@ -1,0 +1,102 @@
+"""ssh and its kin, rsync, and programs that join a network to a program."""
+
+from __future__ import annotations
+
+import re
+
+from ...frozen import replace
+from ..evaluator import run_code
+from ..events import ExecEvent, Value, literal
+from ..machine import Frame, Machine, Outcome, State
+from ..options import after, skip, values_of
+from ..programs import run_argv
+from ..values import join, unknown
+
+SSH_VALUED = "BbcDEeFIiJLlmOopQRSWw"
+
+
+def _inner(fr: Frame, event: ExecEvent, remote: str = "") -> Frame:
+    return replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1, remote=remote or fr.remote)
+
+
+def ssh(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """`ssh host words`: joined, they are a shell's text there; `-o ProxyCommand=` runs here."""
+    words = event.argv
+    for option in values_of(words, "o"):
+        _option(m, st, _inner(fr, event), option)
+    at = skip(words, SSH_VALUED, frozenset({"ssh", "port", "client", "server"}))
+    if at >= len(words):
+        return None
+    host = words[at].show().rpartition("@")[2]
+    inner = _inner(fr, event, remote=host)
+    inside = st.fork()
+    inside.unread = st.unread
+    rest = words[at + 1 :]
+    if rest and rest[0].text == "--":
+        rest = rest[1:]
+    if rest:
+        outcome = run_code(m, inside, inner, join(rest, " "), "ssh")
+        return Outcome(unknown("output of ssh", (event,))) if outcome.out.text != "" else outcome
+    if fr.stdin.kind in {"text", "pipe"} and fr.stdin.text is not None:
+        run_code(m, inside, inner, fr.stdin.text, "ssh")
+    return None
+
+
+def _option(m: Machine, st: State, fr: Frame, option: Value) -> None:
+    found = re.match(r"(?i)(ProxyCommand|LocalCommand|KnownHostsCommand|PKCS11Provider)[ =]+", option.prefix)
+    if found:
+        run_code(m, st.fork(), fr, after(option, found.end()), found[1])
+
+
+def rsync(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """`rsync -e program`, `--rsync-path=code`."""
+    for code in values_of(event.argv, "e", "rsh", "rsync-path"):
+        run_code(m, st.fork(), _inner(fr, event), code, "rsync")
+    return None
+
+
+def scp(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """`scp -S program`, `-o ProxyCommand=`; `sftp -b file` and its input may hold `!code`."""
+    for program in values_of(event.argv, "S"):
+        run_code(m, st.fork(), _inner(fr, event), program, "scp")
+    for option in values_of(event.argv, "o"):
+        _option(m, st, _inner(fr, event), option)
+    if event.name == "sftp":
+        from .databases import bang
+
+        return bang(m, st, fr, event)
+    return None
+
+
+_EXEC = re.compile(r"(?i)\b(EXEC|SYSTEM|SHELL):(\"[^\"]*\"|'[^']*'|[^,]*)")
+
+
+def socat(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """`socat … EXEC:program`: with a network on the other side, that is a shell for strangers."""
+    network = any(re.match(r"(?i)(?:TCP|UDP|OPENSSL|SSL|SOCKS|PROXY|VSOCK|SCTP)", value.prefix) for value in event.argv)
+    for value in event.argv:
+        for found in _EXEC.finditer(value.text or ""):
+            code = found[2].strip("\"'")
+            _join_network(m, st, fr, event, literal(code), network=network)
+    return None
+
+
+def _join_network(m: Machine, st: State, fr: Frame, event: ExecEvent, code: Value, *, network: bool) -> None:
+    from ..events import Stdin
+
+    text = unknown("what comes over the network", (event,))
+    stdin = Stdin("pipe", text, (event,)) if network else fr.stdin
+    inside = st.fork()
+    inside.unread = text if network else st.unread
+    run_code(m, inside, replace(_inner(fr, event), stdin=stdin), code, event.name or "")
+
+
+def netcat(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """`nc -e program`, `-c code`, `--sh-exec code`, `--exec program`."""
+    for code in (*values_of(event.argv, "e", "exec", "sh-exec", "lua-exec"), *values_of(event.argv, "c")):
+        if code.text and not code.text.startswith("-"):
+            _join_network(m, st, fr, event, code, network=True)
+    return None
+
+
+__all__ = ("netcat", "rsync", "run_argv", "scp", "socat", "ssh")

@@ -1,0 +1,258 @@
+"""The literal scan itself: string literals are joined and followed through plain assignments, calls are matched by name."""
+
+from __future__ import annotations
+
+import re
+
+from ..events import Redirect, Value, literal
+from ..machine import Frame, Machine, State
+from ..programs import make_event, run_argv
+from ..values import join, unknown
+
+SHELL = re.compile(
+    r"(?<![\w$>])(?:system|exec|popen|popen2|popen3|capture2e?|capture3|spawn|spawnSync|exec(?:File)?(?:Sync)?|execFile"
+    r"|shell_exec|passthru|proc_open|pcntl_exec|os\.execute|io\.popen|Kernel\.(?:system|exec|spawn)|Process\.(?:spawn|exec)"
+    r"|IO\.popen|PTY\.spawn|Open3\.\w+|qx|run|shell|do shell script|System\.cmd|os:cmd|Deno\.Command|Deno\.run|Bun\.spawn\w*"
+    r"|execvp|execlp|syscall|sh|execa|execaSync|zx|run_command|rawToChar|system2|pipeline)(?![\w])"
+)
+"""Names of calls that hand their arguments to a shell or start a program, in any of the languages."""
+LOOSE = frozenset({"run", "shell", "sh", "spawn", "exec", "pipeline", "syscall"})
+"""Names so common that they count only where a literal argument follows in parentheses."""
+DELETE_TREE = re.compile(
+    r"(?<![\w])(?:FileUtils\.(?:rm_rf?|rmtree|remove_dir|remove_entry(?:_secure)?|remove)|rm_rf|rmtree|remove_tree|rmSync|rmdirSync"
+    r"|removeSync|rimrafSync|rimraf|fs\.(?:promises\.)?(?:rm|rmdir|remove)|fsp\.(?:rm|rmdir)|promises\.(?:rm|rmdir)|Deno\.remove(?:Sync)?"
+    r"|del\.sync|delete_tree|emptyDirSync|unlinkRecursive|deltree|File\.rm_rf!?|trash)(?![\w])"
+)
+DELETE = re.compile(
+    r"(?<![\w])(?:unlink(?:Sync)?|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete|unlink)|FileUtils\.(?:rm|rm_f)|os\.remove|rmdir|file\.remove)(?![\w])"
+)
+WRITE = re.compile(
+    r"(?<![\w])(?:(?:write|append)File(?:Sync)?|createWriteStream|file_put_contents|File\.(?:write|binwrite)|IO\.write|Deno\.write\w+|Bun\.write)(?![\w])"
+)
+READ = re.compile(
+    r"(?<![\w])(?:read(?:File)?Sync|readFile|createReadStream|file_get_contents|readfile|File\.(?:read|readlines|binread|open)|IO\.read"
+    r"|io\.(?:open|lines)|fopen|openSync|slurp|readLines|Deno\.readTextFile(?:Sync)?|file)(?![\w])"
+)
+PERL_OPEN = re.compile(r"(?<![\w.])open\s*\(?\s*(?:my\s+)?[\w$*{}]+\s*,\s*")
+OTHER = re.compile(r"(?<![\w])(?:chmodSync|chownSync|chmod|chown|File\.chmod|FileUtils\.chmod_R|FileUtils\.chown_R|lchown)(?![\w])")
+KILL = re.compile(r"(?<![\w])(?:Process\.kill|process\.kill|posix_kill|kill)(?![\w])")
+NETWORK = re.compile(
+    r"(?<![\w])(?:https?\.(?:request|get)|fetch|Net::HTTP\.\w+|URI\.open|LWP::Simple\S*|curl_init|TCPSocket\.new|fsockopen"
+    r"|net\.(?:connect|createConnection)|IO::Socket::INET->new|axios\.\w+)(?![\w])"
+)
+BACKTICKS = re.compile(r"`([^`]*)`")
+QUOTED_RUN = re.compile(r"(?:qx|%x)\s*([{(\[/|!#])(.*?)[})\]/|!#]", re.DOTALL)
+EVAL = re.compile(r"(?<![\w.])(?:eval|instance_eval|class_eval|loadstring|load|assert|create_function|Function|vm\.runIn\w+|runInNewContext|source)\s*\(?")
+DECODERS = re.compile(
+    r"atob|base64|Base64|b64|unpack|pack\s*\(|pack1|fromCharCode|from\s*\(|hex2bin|gzinflate|str_rot13|decode|chr\s*\(|tr/|reverse"
+)
+FETCHED = re.compile(r"curl|wget|https?://|URI\.open|open-uri|LWP|file_get_contents\(['\"]http|Net::HTTP|fetch\s*\(")
+FORKS = re.compile(
+    r"\bfork\b[^;]*\bwhile\b|\bwhile\b[^;{]*[;{(]?[^;]*\bfork\b|\bloop\b[^;]*\bfork\b|for\s*\(\s*;\s*;\s*\)[^;]*\bfork\b"
+    r"|\bfork\s+(?:until|for)\b|\bwhile\s*\(?(?:1|true)\)?[^}]*(?:spawn|fork)\s*\("
+)
+ASSIGN = re.compile(r"(?:\b(?:const|let|var|my|local|our)\s+)?[$@]?([A-Za-z_]\w*)\s*(?::=|=)(?![=~>])\s*(?=['\"`]|q[qw]?\b)")
+STRING = r"'(?:[^'\\]|\\[\s\S])*'|\"(?:[^\"\\]|\\[\s\S])*\"|`(?:[^`\\]|\\[\s\S])*`"
+JOINED = re.compile(r"(['\"])\s*(?:\+|\.\.?|<>)\s*(['\"])")
+INDEXED = re.compile(r"\[\s*(['\"])([A-Za-z_]\w*)\1\s*\]")
+ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|([0-7]{3})|([\s\S]))")
+
+
+class Scanner:
+    """One scan of one source text."""
+
+    def __init__(self, m: Machine, st: State, fr: Frame, language: str, args: tuple[Value, ...]) -> None:
+        self.m, self.st, self.fr, self.language, self.args = m, st, fr, language, args
+        self.names: dict[str, Value] = {}
+
+    def scan(self, source: str) -> None:
+        """Find everything telling in the text."""
+        self.m.step(4)
+        source = _joined(source)
+        for found in ASSIGN.finditer(source):
+            value, _end = self._literal(source, found.end())
+            if value is not None:
+                self.names[found[1]] = value
+        if FORKS.search(source) and self.language in {"perl", "ruby", "php", "node", "nodejs"}:
+            self.m.fork_bomb = self.m.fork_bomb or self.fr.segment
+        self._shell_calls(source)
+        self._file_calls(source)
+        self._evals(source)
+        if FETCHED.search(source) and NETWORK.search(source):
+            self._network(source)
+
+    def _shell_calls(self, source: str) -> None:
+        from ..evaluator import run_code
+
+        for found in SHELL.finditer(source):
+            self._shell_call(source, found)
+        if self.language in {"perl", "ruby", "php"}:
+            for found in BACKTICKS.finditer(source):
+                run_code(self.m, self.st.fork(), self.fr, self.m.value(found[1]), self.language)
+            for found in QUOTED_RUN.finditer(source):
+                run_code(self.m, self.st.fork(), self.fr, self.m.value(found[2]), self.language)
+        for found in re.finditer(r"(?<![\w])\$(?:\([^)]*\))?`([^`]*)`", source):
+            run_code(self.m, self.st.fork(), self.fr, self.m.value(found[1]), self.language)
+        for found in PERL_OPEN.finditer(source):
+            self._perl_open(source, found.end())
+
+    def _shell_call(self, source: str, found: re.Match[str]) -> None:
+        from ..evaluator import run_code
+
+        name = found[0].rpartition(".")[2]
+        words, known = self._arguments(source, found.end())
+        loose = name in LOOSE or name == "exec"
+        if not words:
+            return
+        if loose and not (known and re.match(r"\s*\(|\s+['\"]", source[found.end() :])):
+            return
+        if re.match(r"\s*\([^)'\"]*\)\s*\{", source[found.end() :]):
+            return
+        if not known and (words[0].text is None):
+            self._unknown_call(source, found, words)
+            return
+        if len(words) == 1 and not name.startswith(("execFile", "Command", "spawn")):
+            run_code(self.m, self.st.fork(), self.fr, words[0], self.language)
+        else:
+            run_argv(self.m, self.st.fork(), self.fr, words, functions=False)
+            if len(words) > 1 and " " in (words[0].text or ""):
+                run_code(self.m, self.st.fork(), self.fr, words[0], self.language)
+
+    def _unknown_call(self, source: str, found: re.Match[str], words: list[Value]) -> None:
+        if self.args and re.match(r"\s*\(?\s*(?:\*?ARGV|@ARGV|\.\.\.?process\.argv|\$argv|arg)", source[found.end() :]):
+            run_argv(self.m, self.st.fork(), self.fr, list(self.args), functions=False)
+            return
+        if found[0] in {"system", "exec", "shell_exec", "passthru", "os.execute", "io.popen", "execSync", "popen", "qx"}:
+            why = f"{self.language} would run a command that is not known: {words[0].show()}"
+            self.m.unchecked("code", self.fr.segment, why, program=self.language, sources=words[0].sources)
+
+    def _perl_open(self, source: str, at: int) -> None:
+        from ..evaluator import run_code
+
+        words, _known = self._arguments(source, at)
+        mode = words[0].text or "" if words else ""
+        target = words[1] if len(words) > 1 else literal(mode.lstrip("<>+|- ").rstrip("| "))
+        if mode.startswith(("|", "-|")) or mode.endswith("|") or mode in {"-|", "|-"}:
+            run_code(self.m, self.st.fork(), self.fr, join(words[1:], " ") if len(words) > 1 else target, self.language)
+        elif ">" in mode:
+            self._emit(":", redirect=Redirect(">", 1, target))
+        else:
+            self._emit("cat", target)
+
+    def _file_calls(self, source: str) -> None:
+        for found in DELETE_TREE.finditer(source):
+            for word in self._first(source, found.end()):
+                self._emit("rm", literal("-r"), literal("-f"), word)
+        for found in DELETE.finditer(source):
+            for word in self._first(source, found.end()):
+                self._emit("rm", literal("-f"), word)
+        for found in WRITE.finditer(source):
+            for word in self._first(source, found.end())[:1]:
+                self._emit(":", redirect=Redirect(">", 1, word))
+                self.m.write(word, None, self.m.trace[-1])
+        for found in READ.finditer(source):
+            for word in self._first(source, found.end())[:1]:
+                mode = self._arguments(source, found.end())[0][1:2]
+                writes = bool(mode) and (mode[0].text or "")[:1] in {"w", "a", "x"}
+                self._emit(":", redirect=Redirect(">", 1, word)) if writes else self._emit("cat", word)
+        for found in OTHER.finditer(source):
+            words, known = self._arguments(source, found.end())
+            if known and len(words) > 1:
+                flag = [literal("-R")] if found[0].endswith("_R") else []
+                path, mode = (words[-1], words[0]) if self.language in {"ruby", "perl"} else (words[0], words[1])
+                self._emit("chown" if "own" in found[0] else "chmod", *flag, mode, path)
+        for found in KILL.finditer(source):
+            words, known = self._arguments(source, found.end())
+            if known and words:
+                self._emit("kill", *words)
+
+    def _first(self, source: str, at: int) -> list[Value]:
+        words, known = self._arguments(source, at)
+        if not known and self.args and words and re.match(r"\s*\(?\s*(?:\*?ARGV|@ARGV|\$ARGV|process\.argv|\$argv|shift|arg)", source[at:]):
+            return list(self.args)
+        return [word for word in words if word.text != ""]
+
+    def _emit(self, name: str, *words: Value, redirect: Redirect | None = None) -> None:
+        from ...frozen import replace
+
+        event = make_event(self.m, self.st, self.fr, literal(name), name, list(words))
+        self.m.emit(replace(event, redirects=(*event.redirects, redirect)) if redirect else event)
+
+    def _evals(self, source: str) -> None:
+        for found in EVAL.finditer(source):
+            tail = source[found.end() : found.end() + 400]
+            value, _end = self._literal(source, found.end())
+            if value is not None and value.text and self.m.steps < 3000 and value.text != source:
+                self.scan(self.m.hide(value))
+            elif DECODERS.search(tail) or FETCHED.search(tail):
+                why = f"{self.language} would run code that it decodes or fetches first"
+                self.m.unchecked("code", self.fr.segment, why, program=self.language, sources=self.fr.stdin.upstream)
+
+    def _network(self, source: str) -> None:
+        words = [self.m.value(_unescape(text[1:-1])) for text in re.findall(STRING, source)]
+        secrets = [event for event in self.m.trace[-8:] if event.name == "cat"]
+        if re.search(r"process\.env\b(?!\.)|\bENV\b(?!\[)|%ENV|\$_ENV|getenv\(\)", source):
+            self._emit("printenv")
+            secrets.append(self.m.trace[-1])
+        extra = [unknown("what is sent", tuple(secrets))] if secrets else []
+        self._emit("curl", *words, *extra)
+
+    def _arguments(self, source: str, at: int) -> tuple[list[Value], bool]:
+        """Literal words from here to the end of the argument list; False if one of them is not literal."""
+        words: list[Value] = []
+        known = True
+        while at < len(source) and len(words) < 30:
+            blank = re.compile(r"[\s(\[,]+|qw\s*(?=[({\[/])|args\s*:|cmd\s*:|=>").match(source, at)
+            if blank:
+                at = blank.end()
+                continue
+            value, end = self._literal(source, at)
+            if value is None:
+                if not words or source[at : at + 1] in {"$", "@"}:
+                    known = known and bool(words)
+                    name = re.compile(r"[$@*]?[\w.>\[\]'\"-]+").match(source, at)
+                    if name:
+                        words.append(self._named(name[0]))
+                break
+            words.append(value)
+            at = end
+        return words, known and bool(words)
+
+    def _named(self, text: str) -> Value:
+        return unknown(f"{self.language} {text}", self.fr.stdin.upstream)
+
+    def _literal(self, source: str, at: int) -> tuple[Value | None, int]:
+        found = re.compile(STRING).match(source, at)
+        if found:
+            body = found[0][1:-1]
+            return self.m.value(_unescape(body) if found[0][0] != "'" else body.replace("\\'", "'")), found.end()
+        found = re.compile(r"q[qw]?\s*[({\[/|]([^)}\]/|]*)[)}\]/|]").match(source, at)
+        if found:
+            return self.m.value(found[1]), found.end()
+        found = re.compile(r"[$@]?([A-Za-z_]\w*)(?![\w(.\[])").match(source, at)
+        if found and found[1] in self.names:
+            return self.names[found[1]], found.end()
+        number = re.compile(r"-?0?[xo]?\d+").match(source, at)
+        return (literal(number[0]), number.end()) if number else (None, at)
+
+
+def _unescape(text: str) -> str:
+    return ESCAPE.sub(_unescape_one, text) if "\\" in text else text
+
+
+def _unescape_one(found: re.Match[str]) -> str:
+    hexa, unicode_, octal, other = found.groups()
+    if hexa or unicode_:
+        return chr(int(hexa or unicode_, 16))
+    if octal:
+        return chr(int(octal, 8) & 0xFF)
+    return {"n": "\n", "t": "\t", "r": "\r", "\n": ""}.get(other, other)
+
+
+def _joined(source: str) -> str:
+    """Join literals that are concatenated, and write `x['name']` as `x.name`."""
+    before = None
+    while before != source:
+        before = source
+        source = JOINED.sub(lambda found: "" if found[1] == found[2] else found[0], source)
+    return INDEXED.sub(lambda found: f".{found[2]}", source)

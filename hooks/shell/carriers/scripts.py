@@ -1,0 +1,144 @@
+"""perl, ruby, node, php, lua and others by a literal scan: calls that reach the system, with their literal arguments."""
+
+from __future__ import annotations
+
+import re
+
+from ...frozen import replace
+from ..evaluator import note_fetched_code, note_unknown_code
+from ..events import ExecEvent, Value
+from ..machine import Frame, Machine, Outcome, State
+from ..options import after
+from ..redirects import content_of
+from ..values import join, literal, unknown
+from .shells import note_unknown_script, own_file, with_upstream
+
+CODE_OPTIONS: dict[str, tuple[str, ...]] = {
+    "perl": ("e", "E"), "ruby": ("e",), "jruby": ("e",), "node": ("e", "p", "-eval", "-print"),
+    "nodejs": ("e", "p", "-eval", "-print"), "bun": ("e", "-eval", "p", "-print"), "php": ("r", "B", "R", "E"), "lua": ("e",),
+    "luajit": ("e",), "Rscript": ("e",), "R": ("e",), "julia": ("e", "E"), "osascript": ("e",), "expect": ("c",),
+    "guile": ("c",), "groovy": ("e",), "elixir": ("e", "-eval"), "erl": ("eval",), "scala": ("e",), "irb": ("e",),
+    "ts-node": ("e", "p", "-eval"), "tsx": ("e", "p", "-eval"), "swift": ("e",), "sbcl": ("-eval",),
+}  # fmt: skip
+VALUED: dict[str, frozenset[str]] = {
+    "perl": frozenset({"-I", "-M", "-m", "-i"}),
+    "ruby": frozenset({"-I", "-r", "-C"}),
+    "node": frozenset({"-r", "--require", "--import", "--loader", "--env-file"}),
+    "php": frozenset({"-d", "-c", "-t", "-S"}),
+    "lua": frozenset({"-l"}),
+}
+LOADED = {"node": ("-r", "--require", "--import", "--loader"), "ruby": ("-r",), "perl": (), "lua": ("-l",)}
+SUBCOMMANDS = frozenset({"run", "test", "install", "add", "remove", "fmt", "lint", "check", "task", "x", "create", "init",
+                         "upgrade", "build", "pm", "link", "update", "cache", "compile", "serve", "doc", "bench", "info", "repl"})  # fmt: skip
+
+
+def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """An interpreter: code from options, a script written in the same command, or standard input."""
+    name = re.sub(r"[-.]?\d[\d.]*$", "", event.name or "")
+    inner = replace(fr, via=(*fr.via, name), depth=fr.depth + 1)
+    words = event.argv
+    codes, at = _codes(name, words)
+    for code in codes:
+        run_source(m, st, inner, name, code, words[at:])
+    if codes:
+        return None
+    rest = words[at:]
+    if name in {"deno", "bun"} and rest:
+        return _subcommand(m, st, inner, name, rest)
+    if rest and rest[0].text not in {"-", "/dev/stdin", "inspect"}:
+        return _script(m, st, inner, name, rest)
+    return _stdin(m, st, inner, event, name, rest)
+
+
+def _codes(name: str, words: tuple[Value, ...]) -> tuple[list[Value], int]:
+    letters = CODE_OPTIONS.get(name, ("e",))
+    codes: list[Value] = []
+    index = 0
+    while index < len(words):
+        text = words[index].prefix if words[index].text is None else words[index].text or ""
+        if not text.startswith("-") or text == "-":
+            break
+        if text == "--":
+            return codes, index + 1
+        found = _code_option(text, letters)
+        if found is not None:
+            attached = after(words[index], found)
+            if attached.parts:
+                codes.append(attached)
+            elif index + 1 < len(words):
+                index += 1
+                codes.append(words[index])
+        elif text in VALUED.get(name, frozenset()):
+            index += 1
+        index += 1
+    return codes, index
+
+
+def _code_option(text: str, letters: tuple[str, ...]) -> int | None:
+    """Where the code starts inside the option word, if it is one; at its end if the next word is the code."""
+    for letter in letters:
+        if len(letter) > 1:
+            if text == "-" + letter:
+                return len(text)
+            if text.startswith(f"-{letter}="):
+                return len(letter) + 2
+            continue
+        found = re.match(rf"-(?:[a-df-zA-DF-Z0]|i[.\w]*(?= ))*{letter}", text) if not text.startswith("--") else None
+        if found and not text.startswith(("-I", "-M", "-r", "-l")) or text == "-" + letter:
+            return found.end() if found else len(text)
+    return None
+
+
+def _subcommand(m: Machine, st: State, fr: Frame, name: str, rest: tuple[Value, ...]) -> Outcome | None:
+    if rest[0].text == "eval" and len(rest) > 1:
+        words = [value for value in rest[1:] if not value.prefix.startswith("-")]
+        if words:
+            run_source(m, st, fr, name, words[0], ())
+        return None
+    if rest[0].text in {"x", "run", "test"} and len(rest) > 1 or rest[0].text not in SUBCOMMANDS:
+        start = 1 if rest[0].text in SUBCOMMANDS else 0
+        words = tuple(value for value in rest[start:] if not value.prefix.startswith("-"))
+        if words and rest[0].text == "x":
+            from ..programs import run_argv
+
+            return run_argv(m, st, fr, list(words))
+        return _script(m, st, fr, name, words) if words else None
+    return None
+
+
+def _script(m: Machine, st: State, fr: Frame, name: str, rest: tuple[Value, ...]) -> Outcome | None:
+    script = rest[0]
+    content = content_of(m, st, script)
+    if content is None:
+        note_unknown_script(m, fr, script, name)
+    else:
+        run_source(m, st, fr, name, content, rest[1:])
+    return None
+
+
+def _stdin(
+    m: Machine, st: State, fr: Frame, event: ExecEvent, name: str, args: tuple[Value, ...]
+) -> Outcome | None:
+    text = st.unread if st.unread is not None else fr.stdin.text
+    if fr.stdin.kind in {"inherit", "null"} and st.unread is None:
+        return None
+    if any(value.text in {"-v", "--version", "-h", "--help"} for value in event.argv):
+        return None
+    text = text if text is not None else unknown("standard input", fr.stdin.upstream)
+    if not (text.is_opaque and own_file(m, st, fr, text)):
+        run_source(m, st, fr, name, with_upstream(text, fr), args)
+    return None
+
+
+def run_source(m: Machine, st: State, fr: Frame, name: str, code: Value, args: tuple[Value, ...]) -> None:
+    """Scan source text for what it does to the system."""
+    from .script_scan import Scanner
+
+    if code.is_opaque:
+        note_unknown_code(m, fr, code, name)
+        return
+    note_fetched_code(m, fr, code, name)
+    Scanner(m, st, fr, name, args).scan(m.hide(code))
+
+
+__all__ = ("join", "literal", "run", "run_source")
