@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..shell.events import Places
 from .judge import JUDGE_FAILED, UNREADABLE, Judgement
 from .law import Law, entries, law_hook, shipped_sources
 from .live import live_places
@@ -18,6 +19,7 @@ __all__ = (
     "Condition",
     "Judgement",
     "Law",
+    "Places",
     "Rule",
     "RuleSet",
     "Source",

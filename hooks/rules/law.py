@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 from ..decisions import Decision, Verdict
 from ..digests import sha256
@@ -11,6 +12,7 @@ from ..matchers import our_name
 from .cache import load_cached, save_cached
 from .files import FILE_TOOLS, judge_file
 from .judge import JUDGE_FAILED, UNREADABLE, Judge, Judgement
+from .live import protected_places, rule_files
 from .model import Source, pack, unpack
 
 TYPE_CHECKING = False
@@ -56,6 +58,18 @@ class Law:
         """
         sources = (*shipped_sources(), *_read(user, "user"), *_read(project, "project"), *extra)
         return cls.of_sources(sources, cache=cache)
+
+    @classmethod
+    def here(cls, workspace: str, rules: str | None = None) -> Law:
+        """Load the law in force in a workspace: shipped, the user's (or the file `rules` instead), the project's.
+
+        Raises:
+            ConfigError: as `load`; also if `rules` is not there.
+        """
+        user, project = rule_files(workspace)
+        if rules is not None and not os.path.exists(rules):
+            raise ConfigError("there is no such rule file; check the path", rules)
+        return cls.load(rules or user, project, protected_places())
 
     @classmethod
     def of_sources(cls, sources: tuple[Source, ...], *, cache: bool = False) -> Law:
@@ -140,8 +154,6 @@ def digest_of(rules: RuleSet) -> str:
 
 def shipped_sources() -> tuple[Source, ...]:
     """Read the rule files that come with the program, in order of their names."""
-    import os
-
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "law")
     names = sorted(name for name in os.listdir(folder) if name.endswith(".toml"))
     return tuple(

@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 
 from ..shell.events import Places
+from .model import Source
+
+FILE_NAME = "rules.toml"
+"""The name of every rule file, the user's and a project's."""
 
 MAX_SCRIPT = 262_144
 """Bytes of a script file that are read for judging; a longer one is not, and counts as unknown."""
@@ -38,3 +42,33 @@ def read_script(path: str) -> str | None:
             return file.read()
     except (OSError, ValueError):
         return None
+
+
+def rule_files(workspace: str) -> tuple[str, str]:
+    """Give where the user's rules and a workspace's own rules stand; neither need exist.
+
+    The user's folder is what `platformdirs` answers, without its imports in every hook program on Linux.
+    """
+    import sys
+
+    folder = os.environ.get("DECURION_CONFIG_DIR", "")
+    if not folder and sys.platform.startswith("linux"):
+        base = os.environ.get("XDG_CONFIG_HOME", "").strip() or os.path.expanduser("~/.config")
+        folder = os.path.join(base, "decurion")
+    if not folder:
+        from platformdirs import user_config_dir
+
+        folder = user_config_dir("decurion", appauthor=False)
+    return os.path.join(os.path.abspath(folder), FILE_NAME), os.path.join(workspace, ".decurion", FILE_NAME)
+
+
+def protected_places() -> tuple[Source, ...]:
+    """Give, as rules, the folders of the law and the log where the environment moved them from their usual places."""
+    from json import dumps
+
+    moved = (os.environ.get("DECURION_CONFIG_DIR"), os.environ.get("DECURION_STATE_DIR"))
+    folders = [os.path.abspath(folder) for folder in moved if folder]
+    if not folders:
+        return ()
+    patterns = [pattern for folder in folders for pattern in (folder, f"{folder}/**")]
+    return (Source("environment", f"[paths]\npolicy = {dumps(patterns)}\n", "project"),)
