@@ -1,4 +1,4 @@
-"""SHA-256 for the cold path: the interpreter's own, for loading OpenSSL through `hashlib` takes 3 ms."""
+"""Digests for the cold path: the interpreter's own, for loading OpenSSL through `hashlib` takes 3 ms."""
 
 from __future__ import annotations
 
@@ -6,19 +6,39 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hashlib import _Hash  # pyright: ignore[reportPrivateUsage] - a name of the type stubs only
+    from typing import Any, Protocol
 
-__all__ = ("sha256",)
+    class Digest(Protocol):
+        """What both modules' digests can do."""
+
+        def update(self, data: bytes, /) -> None:
+            """Take in more."""
+
+        def digest(self) -> bytes:
+            """Give it as bytes."""
+            ...
+
+        def hexdigest(self) -> str:
+            """Give it as text."""
+            ...
 
 
-def sha256(data: bytes = b"") -> _Hash:
-    """Begin a digest; `hashlib`'s, which is faster on large data, where something has loaded it anyway."""
-    module = sys.modules.get("hashlib") or _built_in()
-    return module.sha256(data)  # type: ignore[no-any-return]  # both modules have it
+__all__ = ("blake2b", "sha256")
 
 
-def _built_in() -> object:
-    for name in ("_sha2", "_sha256"):  # the former since Python 3.12
+def sha256(data: bytes = b"") -> Digest:
+    """Begin a SHA-256; `hashlib`'s, which is faster on large data, where something has loaded it anyway."""
+    module = sys.modules.get("hashlib") or _first_of("_sha2", "_sha256")  # the former since Python 3.12
+    return module.sha256(data)
+
+
+def blake2b(data: bytes = b"", *, key: bytes = b"", digest_size: int = 64) -> Digest:
+    """Begin a BLAKE2b, keyed or not; `hashlib`'s is the same one."""
+    return _first_of("_blake2").blake2b(data, key=key, digest_size=digest_size)
+
+
+def _first_of(*names: str) -> Any:
+    for name in names:
         try:
             return __import__(name)
         except ImportError:

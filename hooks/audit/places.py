@@ -24,11 +24,11 @@ def state_dir() -> str:
 
 def project_dir(workspace: str) -> str:
     """Give the folder of all sessions of one workspace: a readable slug and a hash of the real path."""
-    import hashlib
+    from ..digests import sha256
 
     real = os.path.realpath(workspace)
     kept = "".join(char if char.isalnum() else "-" for char in os.path.basename(real))[:_SLUG_LENGTH]
-    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
+    digest = sha256(os.fsencode(real)).hexdigest()[:12]
     return os.path.join(state_dir(), "projects", f"{kept.strip('-') or 'root'}-{digest}")
 
 

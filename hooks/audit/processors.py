@@ -7,8 +7,7 @@ record's event. The idea and the signature are structlog's (structlog/_base.py);
 
 from __future__ import annotations
 
-import hashlib
-
+from ..digests import sha256
 from ..errors import AuditError
 from .plain import plain
 
@@ -45,7 +44,7 @@ def digest_output(_logger: object, _method: str, event_dict: dict[str, Any]) -> 
     output = event_dict.pop("output", None)
     if output is not None:
         data = output.encode("utf-8", "surrogatepass") if isinstance(output, str) else output
-        event_dict["output_sha256"] = hashlib.sha256(data).hexdigest()
+        event_dict["output_sha256"] = sha256(data).hexdigest()
         event_dict["output_bytes"] = len(data)
     return event_dict
 

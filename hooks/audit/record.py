@@ -8,10 +8,11 @@ can check it by bytes alone, in any language, without agreeing on how to print a
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from json.encoder import encode_basestring as quote
+
+from ..digests import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def members(values: dict[str, Any], names: tuple[str, ...]) -> str:
 def seal(body: str) -> tuple[bytes, str]:
     """Give the line, newline included, and the hash of a record's JSON text without `hash` and closing brace."""
     data = utf8(body)
-    digest = hashlib.sha256(data + b"}").hexdigest()
+    digest = sha256(data + b"}").hexdigest()
     return b'%s,"hash":"%s"}\n' % (data, digest.encode()), digest
 
 
@@ -148,6 +149,6 @@ def unseal(line: bytes) -> tuple[str, str] | None:
     """Give the hash a line claims and the hash its bytes really have; None where the line has no such form."""
     if line[-TAIL_BYTES : len(HASH_MARK) - TAIL_BYTES] != HASH_MARK or line[-2:] != b'"}':
         return None
-    real = hashlib.sha256(line[:-TAIL_BYTES])
+    real = sha256(line[:-TAIL_BYTES])
     real.update(b"}")
     return line[-66:-2].decode("ascii", "replace"), real.hexdigest()
