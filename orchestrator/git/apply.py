@@ -65,7 +65,8 @@ async def apply(place: Place, hub: Hub, base: str, result: str) -> Applied:
 async def _prepare(place: Place, hub: Hub, base: str, result: str) -> Journal | None:
     """Work out what is to be written, and write down the way back."""
     number = 1 + max((int(journal.folder.name) for journal in all_journals(hub.home)), default=0)
-    now = await take(place, hub, parent=base, message="The working tree before a result was applied")
+    earlier = [journal.result for journal in all_journals(hub.home) if journal.state == "applied"]
+    now = await take(place, hub, base, *earlier, message="The working tree before a result was applied")
     await hub.write(now.commit, "backup", f"{number:04}")
     merged = await merge_trees(hub.git, now.commit, result)
     if not merged.clean:
@@ -77,10 +78,13 @@ async def _prepare(place: Place, hub: Hub, base: str, result: str) -> Journal | 
     folder = hub.home / "applied" / str(number)
     await _lay_out(hub, folder / "after", merged.tree, found)
     items = tuple(_item(place.top, folder / "after", difference) for difference in found)
-    journal = Journal(folder, place.top, "prepared", items, now.commit, merged.tree)
+    journal = Journal(folder, place.top, "prepared", items, now.commit, merged.tree, result)
+    absent = [
+        item.path for item, d in zip(items, found, strict=True) if d.before.exists and item.before == NOTHING
+    ]
     _keep_former(journal)
     journal.save()
-    _refuse_obstacles(journal)
+    _refuse_obstacles(journal, absent)
     return journal
 
 
@@ -120,10 +124,9 @@ def _keep_former(journal: Journal) -> None:
             keep(journal.top / item.path, journal.before_file(number))
 
 
-def _refuse_obstacles(journal: Journal) -> None:
+def _refuse_obstacles(journal: Journal, absent: list[str]) -> None:
     odd = [item.path for item in journal.items if item.before.kind not in {"file", "link", "none"}]
-    gone = [i.path for i in journal.items if i.before == NOTHING and i.after == NOTHING]
-    blocked = list(dict.fromkeys([*odd, *gone, *journal.foreign("before")]))
+    blocked = list(dict.fromkeys([*odd, *absent, *journal.foreign("before")]))
     if blocked:
         journal.to("undone")
         raise Overlap(
@@ -138,7 +141,7 @@ async def _unmoved(place: Place, hub: Hub, journal: Journal) -> bool:
 
 
 async def _snapshot(place: Place, hub: Hub, journal: Journal) -> Snapshot:
-    return await take(place, hub, parent=journal.base, message="The working tree while a result was applied")
+    return await take(place, hub, journal.base, message="The working tree while a result was applied")
 
 
 async def _write(place: Place, hub: Hub, journal: Journal) -> None:
@@ -148,7 +151,7 @@ async def _write(place: Place, hub: Hub, journal: Journal) -> None:
         await _replace_and_verify(place, hub, journal)
     except (OSError, GitError, Overlap) as error:
         left = journal.roll_back()
-        journal.to("undone")
+        journal.close()
         if isinstance(error, OSError):
             raise GitError("apply", 1, f"{error}; all was taken back") from error
         if left and isinstance(error, Overlap):
@@ -163,7 +166,11 @@ async def _replace_and_verify(place: Place, hub: Hub, journal: Journal) -> None:
         raise Overlap("This file changed while the result was applied; all was taken back:", (met,))
     after = await _snapshot(place, hub, journal)
     ours = {item.path for item in journal.items}
-    wrong = [d.path for d in await differences(hub.git, journal.merged, after.tree) if d.path in ours]
+    if place.ignores_case:
+        # The index keeps the old spelling of a name whose letter case changed, so the snapshot cannot tell.
+        ours -= set(case_clashes(ours))
+    found = await differences(hub.git, journal.merged, after.tree)
+    wrong = [d.path for d in found if d.path in ours]
     if wrong:
         raise Overlap("Files did not come out as merged; all was taken back:", tuple(wrong))
 
@@ -186,7 +193,7 @@ async def undo(home: Path) -> Undone:
             )
         journal = journal.to("undoing")
         journal.roll_back()
-        journal.to("undone")
+        journal.close()
         return Undone(tuple(item.path for item in journal.items), str(journal.top))
 
 

@@ -76,9 +76,9 @@ async def _free_branch(place: Place, hub: Hub, wanted: str, commit: str) -> tupl
     ours = await hub.refs("handed")
     stem = wanted if "refs/heads/decurion" not in taken else wanted.replace("/", "-", 1)
     number, name = 1, stem
-    while f"refs/heads/{name}" in taken:
-        there = taken[f"refs/heads/{name}"]
-        if there == commit or ours.get(ref_part(name)) == there:
+    while any(ref == f"refs/heads/{name}" or ref.startswith(f"refs/heads/{name}/") for ref in taken):
+        there = taken.get(f"refs/heads/{name}")
+        if there is not None and (there == commit or ours.get(ref_part(name)) == there):
             return name, there
         number += 1
         name = f"{stem}-{number}"

@@ -16,14 +16,17 @@ from uuid import uuid4
 
 from .errors import GitError
 from .lock import FileLock
-from .preflight import Place
+from .preflight import Place, read_config
 from .run import Git, git_in
 
 COPIED = re.compile(
-    r"core\.(autocrlf|eol|filemode|ignorecase|symlinks|precomposeunicode|longpaths|repositoryformatversion)"
+    r"core\.(autocrlf|eol|longpaths|repositoryformatversion)"
     r"|filter\.lfs\..*|extensions\..*|remote\..*\.(url|promisor|partialclonefilter)"
 )
 """Settings of the user's repository that shape file content, or let a partial clone find its old objects."""
+
+PROBED = ("core.filemode", "core.ignorecase", "core.symlinks", "core.precomposeunicode")
+"""Settings that git found out about the disk on which the hub and the worktrees lie."""
 
 CACHES = ("__pycache__/", "*.pyc", ".pytest_cache/", ".ruff_cache/", ".mypy_cache/", ".DS_Store")
 """What tools leave behind; without this, two subagents that ran the tests would conflict in files nobody wrote."""
@@ -133,7 +136,9 @@ async def _clone(place: Place, target: Path) -> None:
 async def _configure(hub: Path, place: Place) -> bytes:
     """Write the hub's whole configuration at once; git would need one process per setting."""
     git = git_in(hub, GIT_DIR=str(hub))
+    cloned = await read_config(git)
     made = {"core.bare": "true", "core.repositoryformatversion": "0"}
+    made.update({name: cloned[name] for name in PROBED if name in cloned})
     copied = {name: value for name, value in place.config.items() if COPIED.fullmatch(name)}
     if "extensions.partialclone" not in copied:
         copied = {name: value for name, value in copied.items() if not name.startswith("remote.")}

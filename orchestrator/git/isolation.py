@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from . import apply as applying
 from . import trees
 from .errors import GitError, NotIsolatable
 from .handback import Handed, hand_back
-from .hub import Hub, hub_at, make
+from .hub import Hub, hub_at, make, ref_part, write_bytes
 from .integrate import Integrated, Integration
 from .journal import recover
 from .lock import try_lock
@@ -76,7 +77,9 @@ class Isolation:
             await make(hub, place)
             base = await hub.read("base")
             if base is None:
-                shot = await take(place, hub, parent=place.head, message="The working tree at the start")
+                shot = await take(
+                    place, hub, *filter(None, [place.head]), message="The working tree at the start"
+                )
                 await hub.write(shot.commit, "merged")
                 await hub.write(shot.commit, "base", old="")
                 told, base = [*told, *shot.notices], shot.commit
@@ -98,6 +101,7 @@ class Isolation:
         Raises:
             GitError: nothing half-made is left. The work must not be done in the user's checkout instead.
         """
+        self._work_file(agent_id).unlink(missing_ok=True)
         tree = await trees.add(self.hub, agent_id, self.head, self.place.prefix)
         try:
             tree.path.mkdir(parents=True, exist_ok=True)
@@ -120,7 +124,28 @@ class Isolation:
     ) -> Work:
         """Commit what a worktree holds and remove it if nothing can be lost by that. See `Worktree.seal`."""
         sealed = replace(await tree.seal(message), paths=tuple(paths), depends_on=tuple(depends_on))
-        return trees.with_removal(sealed, await trees.remove(tree, sealed))
+        self._remember(sealed)  # before the tree goes: after a crash in between the agent counts as finished
+        return self._remember(trees.with_removal(sealed, await trees.remove(tree, sealed)))
+
+    async def finished(self, agent_id: str) -> Work | None:
+        """The work of an agent that finished before a crash, or None: finished agents are not run again."""
+        try:
+            work = Work.from_json(json.loads(self._work_file(agent_id).read_bytes()))
+        except FileNotFoundError:
+            return None
+        tree = load(self.hub, agent_id)
+        if tree is not None and tree.root.is_dir():
+            return self._remember(trees.with_removal(work, await trees.remove(tree, work)))
+        return work
+
+    def _work_file(self, agent_id: str) -> Path:
+        return self.hub.home / "works" / f"{ref_part(agent_id)}.json"
+
+    def _remember(self, work: Work) -> Work:
+        file = self._work_file(work.agent_id)
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        write_bytes(file, json.dumps(work.to_json()).encode("ascii"))
+        return work
 
     async def integrate(
         self, works: Sequence[Work], verify: str | None = None, resolve: Resolve | None = None

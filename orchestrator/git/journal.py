@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from .filesystem import NOTHING, State, clear, link_above, look, put, scratch_of
 from .hub import write_bytes
+from .run import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,11 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """One change. `folder` holds it; `top` is the checkout; `base`, `merged` are the snapshots around it."""
+    """One change.
+
+    `folder` holds it; `top` is the checkout; `base` is the snapshot before,
+    `merged` the tree after, `result` the commit that was applied.
+    """
 
     folder: Path
     top: Path
@@ -36,6 +42,7 @@ class Journal:
     items: tuple[Item, ...]
     base: str
     merged: str
+    result: str
 
     def before_file(self, number: int) -> Path:
         """Where the former content of an item lies."""
@@ -70,6 +77,9 @@ class Journal:
             return True
         if state != NOTHING:
             return False
+        twins = (other for other in self.items if other.path.casefold() == item.path.casefold())
+        if any(found.same(twin.before) for twin in twins if twin.after == NOTHING):
+            return True  # a rename of letter case only, where case does not count
         ours = {self.top / other.path for other in self.items}
         if found.kind == "beyond":
             return link_above(target, self.top) in ours
@@ -78,23 +88,35 @@ class Journal:
         )
 
     def roll_back(self) -> list[str]:
-        """Bring back the former state of every item that holds the new one; gives those that hold neither.
+        """Bring back the former state of every item that holds the new one; gives those where it did not come back.
 
-        May be interrupted and called again at any time.
+        These hold something else by now, or cannot be written. May be interrupted and called again at any time.
         """
         foreign: list[str] = []
         for item in self._removals_first(back=True):
             target = self.top / item.path
             if not link_above(target, self.top):
-                scratch_of(target).unlink(missing_ok=True)
+                with suppress(OSError):
+                    scratch_of(target).unlink(missing_ok=True)
             found = look(target, self.top)
             if found.same(item.before):
                 continue
             if found.same(item.after):
-                self._set(item, item.before, found, restore=True)
+                self._restore(item, found, foreign)
             elif not self._stands(item, item.before):
                 foreign.append(item.path)
         return foreign
+
+    def close(self) -> None:
+        """Count as undone, unless a file still holds the new content: then the next `recover` tries again."""
+        if not set(self.foreign("before")) - set(self.foreign("before", "after")):
+            self.to("undone")
+
+    def _restore(self, item: Item, found: State, failed: list[str]) -> None:
+        try:
+            self._set(item, item.before, found, restore=True)
+        except OSError:
+            failed.append(item.path)  # the others must come back all the same
 
     def roll_forward(self) -> str:
         """Set the new state of every item; stops at, and gives, the first that a person has changed meanwhile."""
@@ -126,7 +148,9 @@ def load(folder: Path) -> Journal | None:
     except FileNotFoundError:
         return None
     items = tuple(Item(i["path"], State(**i["before"]), State(**i["after"])) for i in data["items"])
-    return Journal(folder, Path(data["top"]), data["state"], items, data["base"], data["merged"])
+    return Journal(
+        folder, Path(data["top"]), data["state"], items, data["base"], data["merged"], data["result"]
+    )
 
 
 def all_journals(home: Path) -> list[Journal]:
@@ -142,9 +166,12 @@ def recover(home: Path) -> list[str]:
         if journal.state not in {"applying", "undoing"}:
             continue
         foreign = journal.roll_back()
-        journal.to("undone")
+        journal.close()
         told.append(f"an interrupted change of {len(journal.items)} files in {journal.top} was taken back.")
-        told += [f"{path} was changed by someone else meanwhile and is left as it is." for path in foreign]
+        told += [
+            f"{shown(path)} was changed by someone else meanwhile, or cannot be written: it is left as it is."
+            for path in foreign
+        ]
     return told
 
 

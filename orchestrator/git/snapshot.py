@@ -30,8 +30,8 @@ class Snapshot:
     notices: tuple[str, ...]
 
 
-async def take(place: Place, hub: Hub, *, parent: str | None, message: str) -> Snapshot:
-    """Take a snapshot; the caller points a ref at it before anything else runs in the hub.
+async def take(place: Place, hub: Hub, *parents: str, message: str) -> Snapshot:
+    """Take a snapshot; `commit` is the only parent itself where nothing differs from it. The caller points a ref at it before anything else runs in the hub.
 
     Raises:
         GitError: git failed; the user's repository is as it was, the hub may hold objects that nothing names.
@@ -42,7 +42,7 @@ async def take(place: Place, hub: Hub, *, parent: str | None, message: str) -> S
         _copy_index(place.index, index)
         notices = await _stage(git, place)
         tree = await git.line("write-tree")
-        commit = await _commit(git, tree, parent, message)
+        commit = await _commit(git, tree, parents, message)
         await _complete(git, hub, commit)
     finally:
         for leftover in (index, index.with_name(index.name + ".lock")):
@@ -84,11 +84,11 @@ async def add_all(git: Git, without: Sequence[str] = ()) -> str:
     return (await git.run("add", "--all", "--sparse", *how, stdin=listed)).stderr
 
 
-async def _commit(git: Git, tree: str, parent: str | None, message: str) -> str:
-    if parent is not None and await git.line("rev-parse", f"{parent}^{{tree}}") == tree:
-        return parent
-    parents = () if parent is None else ("-p", parent)
-    return (await git.run("commit-tree", tree, *parents, stdin=message.encode())).line
+async def _commit(git: Git, tree: str, parents: Sequence[str], message: str) -> str:
+    if len(parents) == 1 and await git.line("rev-parse", f"{parents[0]}^{{tree}}") == tree:
+        return parents[0]
+    named = (part for parent in parents for part in ("-p", parent))
+    return (await git.run("commit-tree", tree, *named, stdin=message.encode())).line
 
 
 async def _complete(git: Git, hub: Hub, commit: str) -> None:

@@ -65,7 +65,7 @@ async def test_what_was_staged_after_the_hub_was_made_is_in_it(
     isolation = await prepare(repository)
     repository.write("late.bin", bytes(range(200)) * 50)
     repository.git("add", "late.bin")
-    shot = await module.take(isolation.place, isolation.hub, parent=isolation.base, message="again")
+    shot = await module.take(isolation.place, isolation.hub, isolation.base, message="again")
     await isolation.hub.write(shot.commit, "again")
     repository.git("rm", "-q", "--cached", "late.bin")
     repository.git("gc", "-q", "--prune=now")
@@ -77,7 +77,7 @@ async def test_a_commit_after_the_hub_was_made_comes_along(repository: Repositor
     isolation = await prepare(repository)
     repository.write("later.txt", "later\n")
     head = repository.commit("later")
-    shot = await module.take(isolation.place, isolation.hub, parent=head, message="again")
+    shot = await module.take(isolation.place, isolation.hub, head, message="again")
     assert shot.commit == head
     assert await isolation.hub.git.line("cat-file", "-p", f"{head}:later.txt") == "later"
 
