@@ -14,6 +14,7 @@ import anyio
 import click
 import orjson
 
+from decurion.agents.groups import task_group
 from decurion.agents.moments import Listener
 from decurion.agents.result import SubagentResult
 
@@ -53,7 +54,7 @@ async def _run(options: SessionOptions, prompt: str, output: Output) -> tuple[Fi
     caught = 0
     finished: Finished | None = None
     session: Session | None = None
-    async with anyio.create_task_group() as tasks:
+    async with task_group() as tasks:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
 
             async def watch() -> None:

@@ -16,15 +16,19 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command line (`sys.argv` by default) and give its exit code; a person never sees a traceback."""
     args = sys.argv[1:] if argv is None else argv
     try:
-        return _hook() if args == ["hook"] else _command(args)
+        return _hook(in_a_process=argv is None) if args == ["hook"] else _command(args)
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
-def _hook() -> int:
-    from decurion.hooks.program import main as hook
+def _hook(*, in_a_process: bool) -> int:
+    import gc
 
-    return hook()
+    # One short answer, then the end: collecting garbage meanwhile would cost a tenth of the time.
+    gc.disable()
+    from decurion.hooks import program
+
+    return program.run() if in_a_process else program.main()
 
 
 def _command(args: list[str]) -> int:
@@ -47,7 +51,27 @@ def _command(args: list[str]) -> int:
     except BrokenPipeError:
         _silence_stdout()
         return BROKEN_PIPE
+    except Exception as error:  # noqa: BLE001 - a person gets a line and a file, never a traceback
+        click.echo(f"decurion: internal error: {type(error).__name__}: {error}{_kept_traceback()}", err=True)
+        return 1
     return result if isinstance(result, int) else 0
+
+
+def _kept_traceback() -> str:
+    """Write the traceback where a report can quote it; give the words that say where."""
+    import traceback
+    from pathlib import Path
+
+    from decurion.hooks.audit import state_dir
+
+    path = Path(state_dir()) / "crash.txt"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(traceback.format_exc(), encoding="utf-8")
+    except OSError:
+        return ""
+    return f"\nThe details are in {path}; please report them."
 
 
 def _silence_stdout() -> None:

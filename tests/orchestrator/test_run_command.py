@@ -1,0 +1,219 @@
+"""`decurion run` as a person runs it: a real process against a strict Messages API on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from decurion.agents.messages_api import (
+    Answer,
+    Answering,
+    Options,
+    Refusal,
+    Request,
+    call,
+    calls,
+    say,
+    serve_in_thread,
+)
+
+PROGRAM = (sys.executable, "-P", "-m", "decurion")
+
+
+@contextmanager
+def api(answer: Answering, options: Options | None = None) -> Generator[dict[str, str]]:
+    """Serve, and give the environment that leads there."""
+    with serve_in_thread(answer, options) as served:
+        yield {"ANTHROPIC_BASE_URL": served.url, "ANTHROPIC_API_KEY": "test-key"}
+
+
+def run(
+    folder: Path, *args: str, env: dict[str, str] | None = None, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run the program in a folder to its end."""
+    return subprocess.run(
+        (*PROGRAM, *args),
+        cwd=folder,
+        env={**os.environ, **(env or {})},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+
+
+async def delegate(request: Request) -> Answer:
+    """Answer as a lead that delegates one part, and as a subagent that runs into the law once."""
+    if any(tool["name"] == "task" for tool in request.body.get("tools", ())):
+        if request.turn == 0:
+            return calls(("todo_write", {"todos": [{"content": "delegate", "status": "in_progress"}]}))
+        return call("task", {"description": "write out.txt"}) if request.turn == 1 else say("All done.")
+    if request.turn == 0:
+        return calls(
+            ("write_file", {"path": "out.txt", "content": "hi\n"}), ("bash", {"command": "sudo true"})
+        )
+    return say("Wrote it.")
+
+
+def test_a_task_is_done_printed_and_logged(tmp_path: Path) -> None:
+    with api(delegate) as env:
+        done = run(tmp_path, "run", "write", "a", "file", env=env)
+    assert (done.returncode, done.stdout) == (0, "All done.\n"), done.stderr
+    assert (tmp_path / "out.txt").read_text() == "hi\n"
+    assert "REFUSED bash sudo true" in done.stderr
+    assert "[>] delegate" in done.stderr
+    shown = run(tmp_path, "audit", "show", "last", "--json")
+    events = [json.loads(line)["event"] for line in shown.stdout.splitlines()]
+    assert events[0] == "session_start"
+    assert events[-1] == "session_end"
+    assert {"prompt", "agent_start", "planned", "done", "refused", "model_request", "agent_end"} <= set(
+        events
+    )
+    assert run(tmp_path, "audit", "verify", "last").returncode == 0
+
+
+def test_stream_json_begins_with_init_and_ends_with_the_result(tmp_path: Path) -> None:
+    with api(delegate) as env:
+        done = run(tmp_path, "run", "-p", "--output-format", "stream-json", env=env, stdin="write a file")
+    lines: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (lines[0]["type"], lines[0]["subtype"]) == ("system", "init")
+    assert {"session_id", "cwd", "model", "tools", "agents", "permission_mode"} <= lines[0].keys()
+    result = lines[-1]
+    assert (result["type"], result["subtype"], result["is_error"], result["result"]) == (
+        "result",
+        "success",
+        False,
+        "All done.",
+    )
+    assert [d["tool_name"] for d in result["permission_denials"]] == ["bash"]
+    assert result["subagents"][0]["files_changed"][0]["path"] == "out.txt"
+    children = [line for line in lines if line["type"] == "assistant" and line["parent_tool_use_id"]]
+    assert len(children) == 2
+    assert len({line["session_id"] for line in lines}) == 1
+
+
+def test_json_is_one_object(tmp_path: Path) -> None:
+    with api(delegate) as env:
+        done = run(tmp_path, "run", "--output-format", "json", "--max-turns", "2", "write a file", env=env)
+    result = json.loads(done.stdout)
+    assert (done.returncode, result["subtype"], result["status"]) == (124, "error_max_turns", "max_turns")
+
+
+@pytest.mark.parametrize(
+    ("env", "args", "code", "said"),
+    [
+        ({}, (), 1, "ANTHROPIC_API_KEY"),
+        ({"ANTHROPIC_API_KEY": "  "}, (), 1, "ANTHROPIC_API_KEY"),
+        ({"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "nonsense"}, (), 2, "ANTHROPIC_BASE_URL"),
+        ({}, ("--cwd", "nowhere"), 2, "nowhere is not a folder"),
+        ({}, ("--apply",), 2, "--worktree"),
+        ({}, ("--max-turns", "0"), 2, "max-turns"),
+        ({}, ("--agents", "{"), 2, "--agents"),
+        ({}, ("--resume", "2020"), 2, "no session"),
+    ],
+)
+def test_bad_input_gets_a_line_or_two_and_no_traceback(
+    tmp_path: Path, env: dict[str, str], args: tuple[str, ...], code: int, said: str
+) -> None:
+    done = run(tmp_path, "run", *args, "do it", env=env)
+    assert done.returncode == code, done.stderr
+    assert said.lower() in done.stderr.lower()
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        (".decurion/rules.toml", "deny = [\n", "rules.toml:"),
+        (".decurion/rules.toml", 'denied = ["x"]\n', "denied"),
+        (".claude/settings.json", '{"hooks": \n', "settings.json:"),
+    ],
+)
+def test_broken_law_starts_no_session_and_names_the_line(
+    tmp_path: Path, file: str, text: str, said: str
+) -> None:
+    path = tmp_path / file
+    path.parent.mkdir()
+    path.write_text(text)
+    done = run(tmp_path, "run", "do it", env={"ANTHROPIC_API_KEY": "k"})
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "There is no session" in run(tmp_path, "sessions").stdout
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Refusal(401, "authentication_error", "invalid x-api-key"), "ANTHROPIC_API_KEY"),
+        (Refusal(404, "not_found_error", "model: claude-nothing"), "model"),
+    ],
+)
+def test_what_the_api_refuses_is_said_in_words_after_one_request(
+    tmp_path: Path, answer: Refusal, said: str
+) -> None:
+    async def refuse(_request: Request) -> Refusal:
+        return answer
+
+    with serve_in_thread(refuse) as served:
+        env = {"ANTHROPIC_BASE_URL": served.url, "ANTHROPIC_API_KEY": "sk-secret-key-of-the-test"}
+        done = run(tmp_path, "run", "-p", "do it", env=env)
+        assert len(served.message_requests) == 1
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "sk-secret" not in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("signals", "code"), [((signal.SIGINT, signal.SIGINT), 130), ((signal.SIGTERM,), 143)]
+)
+def test_an_interrupt_ends_everything_at_once_and_the_session_can_be_gone_on_with(
+    tmp_path: Path, signals: tuple[signal.Signals, ...], code: int
+) -> None:
+    """BUG-22."""
+
+    async def answer(request: Request) -> Answer:
+        if any(tool["name"] == "task" for tool in request.body.get("tools", ())):
+            if request.turn == 0:
+                return calls(*[("task", {"description": f"child {n}"}) for n in (1, 2)])
+            return say("went on")
+        if request.turn == 0:
+            name = request.task.replace(" ", "-")
+            return call("bash", {"command": f"touch started-{name}; sleep 3; touch late-{name}"})
+        return say("child done")
+
+    with serve_in_thread(answer) as served:
+        env = {**os.environ, "ANTHROPIC_BASE_URL": served.url, "ANTHROPIC_API_KEY": "k"}
+        process = subprocess.Popen((*PROGRAM, "run", "go"), cwd=tmp_path, env=env, stdout=-1, stderr=-1)
+        deadline = time.monotonic() + 40
+        while len(list(tmp_path.glob("started-*"))) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        for signum in signals:
+            process.send_signal(signum)
+            time.sleep(0.05)
+        sent = time.monotonic()
+        process.communicate(timeout=10)
+        took, before = time.monotonic() - sent, len(served.message_requests)
+        assert process.returncode == code
+        assert took < 4  # two seconds on an idle machine
+        time.sleep(3.2)
+        assert list(tmp_path.glob("late-*")) == []
+        assert len(served.message_requests) == before
+        resumed = run(tmp_path, "resume", env={"ANTHROPIC_BASE_URL": served.url, "ANTHROPIC_API_KEY": "k"})
+        assert (resumed.returncode, resumed.stdout) == (0, "went on\n"), resumed.stderr
+        assert served.refused == []
+    assert run(tmp_path, "audit", "verify", "last").returncode == 0
