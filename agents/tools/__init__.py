@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from .bash import bash
 from .edit_file import edit_file
 from .front_matter import split_front_matter
 from .glob import glob
 from .grep import grep
+from .load_skill import for_skills, load_skill
 from .read_file import read_file
 from .skills import FoundSkills, Skill, find_skills
 from .todo_list import Reminder, TodoItem, TodoStore
@@ -25,9 +26,17 @@ TOOLS: Mapping[str, Tool] = {
         edit_file,
         glob,
         grep,
+        load_skill,
         todo_write,
     )
 }  # fmt: skip
+
+
+def tools_for(skills: Sequence[Skill]) -> Mapping[str, Tool]:
+    """Return all tools; `load_skill` tells of the skills there are, and is absent where there are none."""
+    known = {name: known for name, known in TOOLS.items() if known is not load_skill}
+    return known | ({load_skill.name: for_skills(skills)} if skills else {})
+
 
 __all__ = (
     "TOOLS",
@@ -45,12 +54,14 @@ __all__ = (
     "find_skills",
     "glob",
     "grep",
+    "load_skill",
     "output_of",
     "prepare",
     "read_file",
     "split_front_matter",
     "todo_write",
     "tool",
+    "tools_for",
     "validate",
     "write_file",
 )

@@ -12,19 +12,16 @@ from typing import TextIO
 
 ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # control sequences: colours, cursor moves (ECMA-48, 5.4)
-    r"|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"  # strings: window titles, links
+    r"|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)"  # strings: window titles, links
     r"|[ -/]+[0-~]|[0-Z\\^-~])"  # character sets, single functions
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
-UNFINISHED = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]*)\Z")
 BACKSPACED = re.compile(r"[^\n\x08]\x08")
 UNCLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-CONTROLS = re.compile("[\x01-\x08\x0b\x0e-\x1f\x7f-\x9f]")
+CONTROLS = re.compile("[\x01-\x08\x0b-\x1f\x7f-\x9f]")
 NUL = "\N{SYMBOL FOR NULL}"
 MAX_HELD = 65_536
-"""How much of a line or an escape code that is not finished is held back, in characters."""
-MAX_CODE = 4_096
-"""Longest escape code that is waited for."""
+"""How much of a line that is not finished is held back, in characters; what comes may still overwrite it."""
 
 
 class Cleaner:
@@ -40,20 +37,11 @@ class Cleaner:
 
     def feed(self, data: bytes, *, final: bool = False) -> str:
         """Return the clean text of the next bytes, as far as it is certain; all of it if they are the last."""
-        overdue = final or len(self._held) > MAX_HELD
         text = self._held + self._decoder.decode(data, final)
-        kept = len(text) if overdue else _certain(text)
+        overdue = final or len(self._held) > MAX_HELD
+        kept = len(text) if overdue else text.rfind("\n") + 1
         self._held = text[kept:]
         return _clean(text[:kept])
-
-
-def _certain(text: str) -> int:
-    """Return how much of a text can be cleaned without knowing what follows."""
-    unfinished = UNFINISHED.search(text, max(0, len(text) - MAX_CODE))
-    end = unfinished.start() if unfinished else len(text)
-    line = text.rfind("\n", 0, end) + 1
-    overwritten = text.find("\r", line, end) >= 0 or text.find("\x08", line, end) >= 0
-    return line if overwritten else end
 
 
 def _clean(text: str) -> str:

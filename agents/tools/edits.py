@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from decurion.hooks import ToolError
 
 ENDING = re.compile("\r\n?|\n")
-ANY_ENDING = "(?:\r\n?+|\n)"
-"""Possessive, so that CRLF is never taken apart into two line endings."""
+ANY_ENDING = "(?:\r\n?+|(?<!\r)\n)"
+"""Possessive and looking back, so that CRLF is never taken apart into two line endings."""
 NEAR_LINES = 5_000
 """How many lines are searched for what a text that was not found resembles; the search takes time."""
 NEAR_RATIO = 0.6

@@ -93,7 +93,7 @@ def _numbered(text: str, offset: int, count: int, limits: Limits, notes: list[st
     if offset > len(lines):
         raise ToolError(f"offset {offset} is past the end; the file has {len(lines)} lines")
     shown: list[str] = []
-    room = limits.output_chars
+    room = limits.read_chars
     for number, line in enumerate(lines[offset - 1 : offset - 1 + count], start=offset):
         numbered = f"{number:>6}\t{_cut(line.removesuffix(CARRIAGE_RETURN), limits.line_chars)}"
         room -= len(numbered) + 1

@@ -57,6 +57,7 @@ class Limits:
     image_bytes: int = 3_750_000
     """Largest image; the API takes 5 MB of base64."""
     read_lines: int = 2_000
+    read_chars: int = 60_000
     line_chars: int = 2_000
     search_seconds: float = 20.0
     search_hits: int = 200

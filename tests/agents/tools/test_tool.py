@@ -1,0 +1,172 @@
+"""The seam: a function becomes a tool, arguments are checked in one place."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from decurion.agents.tools import TOOLS, Output, ToolContext, output_of, prepare, tool, validate
+from decurion.hooks import ToolError
+from tests.agents.tools.kit import call, context
+
+pytestmark = pytest.mark.anyio
+
+
+@tool(read_only=True)
+async def count_lines(
+    ctx: ToolContext,
+    path: Annotated[str, "The file to count"],
+    kind: Literal["all", "blank"] = "all",
+    most: Annotated[int | None, {"minimum": 1}] = None,
+    tags: list[str] | None = None,
+    extra: dict[str, Any] | None = None,
+) -> str:
+    """Count the lines of a text file in the workspace.
+
+    The docstring is what the model reads.
+    """
+    lines = (ctx.workspace / path).read_text().splitlines()
+    count = len([line for line in lines if kind == "all" or not line.strip()])
+    return f"{min(count, most or count)} {','.join(tags or [])}{extra or ''}"
+
+
+def test_the_docstring_is_the_description_and_the_signature_the_schema() -> None:
+    assert (count_lines.name, count_lines.read_only) == ("count_lines", True)
+    assert count_lines.description == (
+        "Count the lines of a text file in the workspace.\n\nThe docstring is what the model reads."
+    )
+    assert count_lines.input_schema == {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "The file to count"},
+            "kind": {"enum": ["all", "blank"]},
+            "most": {"anyOf": [{"type": "integer"}, {"type": "null"}], "minimum": 1},
+            "tags": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
+            "extra": {"anyOf": [{"type": "object", "additionalProperties": {}}, {"type": "null"}]},
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    }
+
+
+async def test_a_call_reaches_the_function(tmp_path: Path) -> None:
+    ctx = context(tmp_path)
+    (ctx.workspace / "f").write_text("a\n\nb\n")
+    assert (await call(count_lines, ctx, path="f", kind="blank")).content == "1 "
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        ({}, "count_lines: missing 'path'. Right form: "),
+        ({"path": 5}, "'path': 5 is not of type 'string'"),
+        ({"path": "f", "kind": "some"}, "'kind': 'some' is not one of ['all', 'blank']"),
+        ({"path": "f", "lines": 3}, "unknown argument 'lines' (known: path, kind, most, tags, extra)"),
+        ({"path": "f", "most": 0}, "'most': 0 is less than the minimum of 1"),
+        ({"path": "f", "tags": ["a", 1]}, "'tags'"),
+        ({"kind": 1}, "missing 'path'"),
+    ],
+)
+def test_a_wrong_argument_is_named_and_the_right_form_shown(args: dict[str, Any], told: str) -> None:
+    with pytest.raises(ToolError) as error:
+        validate(count_lines, args)
+    assert told in str(error.value)
+    assert '"path": "string", "kind": "all|blank (optional)", "most": "integer|null (optional)"' in str(
+        error.value
+    )
+
+
+def test_a_huge_wrong_value_does_not_fill_the_error() -> None:
+    with pytest.raises(ToolError) as error:
+        validate(count_lines, {"path": ["x" * 100_000]})
+    assert len(str(error.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "meant"),
+    [
+        ("read_file", {"file_path": "f"}, {"path": "f"}),
+        ("bash", {"cmd": "true"}, {"command": "true"}),
+        (
+            "edit_file",
+            {"filename": "f", "old_str": "a", "new_str": "b"},
+            {"path": "f", "old_string": "a", "new_string": "b"},
+        ),
+        (
+            "grep",
+            {"query": "x", "-i": True, "include": "*.py"},
+            {"pattern": "x", "ignore_case": True, "glob": "*.py"},
+        ),
+        ("read_file", {"path": "f", "file_path": "f"}, {"path": "f"}),
+    ],
+)
+def test_names_of_arguments_that_models_are_used_to_are_taken(
+    name: str, given: dict[str, Any], meant: dict[str, Any]
+) -> None:
+    assert prepare(TOOLS[name], given) == meant
+
+
+def test_two_spellings_that_disagree_are_refused() -> None:
+    with pytest.raises(ToolError, match="given twice"):
+        prepare(TOOLS["read_file"], {"path": "f", "file_path": "g"})
+
+
+def test_a_tools_own_name_wins_over_an_alias() -> None:
+    @tool()
+    async def mine(_ctx: ToolContext, query: str, file_path: str) -> str:
+        """Take names that are aliases elsewhere."""
+        return query + file_path
+
+    assert prepare(mine, {"query": "a", "file_path": "b"}) == {"query": "a", "file_path": "b"}
+
+
+def test_a_tool_may_have_aliases_of_its_own() -> None:
+    @tool(aliases={"prompt": "description"}, description="given")
+    async def mine(_ctx: ToolContext, description: str) -> Output:
+        return Output(description)
+
+    assert mine.description == "given"
+    assert prepare(mine, {"prompt": "x"}) == {"description": "x"}
+
+
+def test_what_cannot_be_a_tool_is_refused_where_it_is_made() -> None:
+    with pytest.raises(TypeError, match="async"):
+        tool()(lambda _ctx: "x")  # type: ignore[arg-type, return-value]
+
+    async def untyped(_ctx: ToolContext, path) -> str:  # type: ignore[no-untyped-def]
+        return str(path)  # pyright: ignore[reportUnknownArgumentType]
+
+    async def odd(_ctx: ToolContext, path: Path) -> str:
+        return str(path)
+
+    with pytest.raises(TypeError, match="'path' needs a type"):
+        tool()(untyped)  # pyright: ignore[reportUnknownArgumentType]
+    with pytest.raises(TypeError, match="no JSON form"):
+        tool()(odd)
+
+
+def test_text_is_short_for_an_output() -> None:
+    assert output_of("x") == Output("x")
+    assert output_of(Output("x", {"a": 1}, is_error=True)).is_error
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_every_tool_is_described_beside_its_file(name: str) -> None:
+    known = TOOLS[name]
+    assert known.name == name
+    assert (
+        known.description == files("decurion.agents.tools").joinpath(f"{name}.md").read_text("utf-8").strip()
+    )
+    assert all("description" in part for part in known.input_schema["properties"].values())
+
+
+def test_what_only_reads_may_run_side_by_side() -> None:
+    assert sorted(name for name, known in TOOLS.items() if known.read_only) == [
+        "glob",
+        "grep",
+        "load_skill",
+        "read_file",
+    ]
