@@ -15,6 +15,8 @@ from .request import Request, read_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from .audit import AuditLog
     from .calls import ToolCall
     from .rules.law import Law
@@ -27,6 +29,19 @@ MAX_INPUT = 64 * 1024 * 1024
 
 _NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _LONGEST_NAME = 100
+
+
+def run() -> NoReturn:
+    """Answer, and end the process at once: taking an interpreter down in good order costs 3 ms a tool call."""
+    import gc
+
+    gc.disable()
+    status = main()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(status)
 
 
 def main() -> int:
@@ -143,8 +158,10 @@ def _record_done(request: Request, call: ToolCall, log: AuditLog) -> None:
 def _say(decision: Decision) -> int:
     from .wire import render
 
-    sys.stdout.write(render("PreToolUse", decision))
-    sys.stdout.flush()
+    text = render("PreToolUse", decision)
+    if text:
+        sys.stdout.write(text)
+        sys.stdout.flush()
     if decision.verdict < Verdict.DENY:
         return 0
     # Said twice, for JSON alone is not read by every product, and status 2 stops all of them.
@@ -174,4 +191,4 @@ def _config_dir() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

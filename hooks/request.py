@@ -28,6 +28,7 @@ _TOOLS = {
 }
 """Further names of tools that do what ours do."""
 
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _COMMANDS = ("command", "cmd", "script")
 _PATHS = ("file_path", "notebook_path", "absolute_path", "path")
 _PATCH = "*** Begin Patch"
@@ -83,7 +84,7 @@ def read_request(data: bytes) -> Request:
 
 def _object(data: bytes) -> dict[str, Any]:
     try:
-        said = json.loads(data.decode("utf-8-sig"))
+        said = json.loads(data.removeprefix(_BYTE_ORDER_MARK).decode())
     except UnicodeDecodeError as error:
         raise HookFailure(
             "invalid input", f"it is not UTF-8 ({error.reason} at byte {error.start})"

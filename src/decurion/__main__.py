@@ -16,19 +16,20 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command line (`sys.argv` by default) and give its exit code; a person never sees a traceback."""
     args = sys.argv[1:] if argv is None else argv
     try:
-        return _hook(in_a_process=argv is None) if args == ["hook"] else _command(args)
+        return _hook(ends_process=argv is None) if args == ["hook"] else _command(args)
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
-def _hook(*, in_a_process: bool) -> int:
-    import gc
+def _hook(*, ends_process: bool) -> int:
+    if ends_process:
+        import gc
 
-    # One short answer, then the end: collecting garbage meanwhile would cost a tenth of the time.
-    gc.disable()
+        # One short answer, then the end: collecting garbage meanwhile would cost a tenth of the time.
+        gc.disable()
     from decurion.hooks import program
 
-    return program.run() if in_a_process else program.main()
+    return program.run() if ends_process else program.main()
 
 
 def _command(args: list[str]) -> int:
