@@ -8,6 +8,8 @@ from typing import Any
 
 from .plans import Plan, Span
 
+MOST_EDITS = 100  # of one file in one reply; places are put together beyond
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:
@@ -31,7 +33,10 @@ def edits_of(text: str, plan: Plan) -> Iterator[Edit]:
         yield everywhere
         return
     shift = 0
-    for group in _groups(text, plan.spans):
+    groups = list(_groups(text, plan.spans))
+    together = -(-len(groups) // MOST_EDITS)
+    for first in range(0, len(groups), together):
+        group = [span for one in groups[first : first + together] for span in one]
         moved = [Span(span.start + shift, span.end + shift, span.new) for span in group]
         start, end = _unique(text, *_lines_around(text, moved[0].start, moved[-1].end))
         inner = Plan(tuple(Span(span.start - start, span.end - start, span.new) for span in moved))

@@ -46,14 +46,17 @@ def read_parts(results: Sequence[Exchange]) -> Reading:
         lines |= shown
         more = GO_ON.search(notes)
         total = max(total, int(more[3]) if more else max(shown, default=0))
-        step = step or (int(more[2]) - int(more[1]) + 1 if more else 0)
+        if CUT_RESULT in one.result:
+            step = len(shown) // 2  # about what fits
+        elif more and not step:
+            step = int(more[2]) - int(more[1]) + 1
         tail = tail or (OPEN_END if OPEN_END in notes else "")
         if "[the file is empty]" in notes:
             return Reading(wanted=())
     if not lines:
         return Reading()
     if missing := _missing(lines, total):
-        return Reading(wanted=tuple(_parts(missing, max(1, step if CUT_RESULT not in tail else step // 2))))
+        return Reading(wanted=tuple(_parts(missing, max(1, step))))
     text = "\n".join(lines[number] for number in range(1, total + 1))
     return Reading(text if tail else text + "\n", wanted=())
 
@@ -64,12 +67,14 @@ def _split(result: str) -> tuple[dict[int, str], str]:
     rows = result.split("\n")
     cut = {place for place, row in enumerate(rows) if CUT_RESULT in row}
     notes: list[str] = []
+    last = 0
     for place, row in enumerate(rows):
         if place + 1 in cut or place - 1 in cut:
             continue
         found = NUMBERED.fullmatch(row)
-        if found and (not shown or cut or int(found[1]) == max(shown) + 1):
-            shown[int(found[1])] = found[2]
+        if found and (not shown or cut or int(found[1]) == last + 1):
+            last = int(found[1])
+            shown[last] = found[2]
         else:
             notes.append(row)
     return shown, "\n".join(notes)

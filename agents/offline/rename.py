@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .plans import Left, Plan, Span, in_text, plan_of
-from .scopes import Import, Uses, imports_of, is_foreign, uses_of
+from .scopes import Import, Scope, Uses, imports_of, is_foreign, uses_of
 from .source import Piece, Source
 from .wording import Change, Order
 
@@ -52,12 +52,12 @@ def kinds_in(source: Source, name: str) -> dict[str, int]:
         if piece.kind != "name" or piece.text != name:
             continue
         scope = uses.scope_at(piece.start)
-        if not scope.binds or scope.is_global or scope.kind == "module":
+        if not scope.own or scope.is_global or scope.kind == "module":
             continue
         kind = "member" if scope.kind == "class" else "local"
         found.setdefault("field" if scope.field and kind == "member" else kind, source.line_of(piece.start))
     first = next((p.start for p in source.pieces if p.kind == "name" and p.text == name), 0)
-    if uses.defined:
+    if uses.module.own:
         found["module"] = source.line_of(first)
     if uses.stored_attribute:
         found.setdefault("member", source.line_of(first))
@@ -88,7 +88,7 @@ def plan_rename(source: Source, change: Change, order: Order, facts: Facts) -> P
                 left.append(Left(why, source.line_of(piece.start)))
             else:
                 spans.append(Span(piece.start, piece.end, new))
-    if judge.owns and "module" in judge.targets:
+    if judge.owns_module_name:
         exported = [Span(at, at + len(change.old), change.new) for at in _exported(source, change.old)]
         spans += exported
         lines = {source.line_of(span.start) for span in exported}
@@ -109,10 +109,45 @@ class _Judge:
         self.statements = {
             start: (one, start == one.start) for one in self.imports for start in _name_places(one)
         }
-        bound = [one for one in self.imports if one.bound == change.old]
-        ours = [one for one in bound if self._is_ours(one)]
-        stars = [one for one in self.imports if one.name == "*" and not is_foreign(one.module, facts.project)]
-        self.owns = self.uses.defined or bool(ours) or (bool(stars) and not bound)
+        self.stars = [
+            one for one in self.imports if one.name == "*" and not is_foreign(one.module, facts.project)
+        ]
+        self.bound: dict[int, list[Import]] = {}
+        """The imports that bind the name, by the scope they bind it in."""
+        for one in self.imports:
+            if one.bound == change.old:
+                self.bound.setdefault(id(self._binder(one.start)), []).append(one)
+
+    def _binder(self, offset: int) -> Scope:
+        return self.uses.scope_at(offset).binder()
+
+    @property
+    def owns_module_name(self) -> bool:
+        """Whether the name at the top of this file is the one to be renamed."""
+        return not self._why_not(self.uses.module)
+
+    def _why_not(self, scope: Scope) -> str:
+        """Say why a name that is bound in a scope is not meant; empty if it is."""
+        imports = self.bound.get(id(scope), [])
+        if any(
+            not one.alias and one.module.partition(".")[0] == self.change.old and "." in one.module
+            for one in imports
+        ):
+            return "as the name of a package"
+        if any(map(self._is_ours, imports)) and self.targets & {"module", "alias"}:
+            return ""
+        if scope.kind == "module":
+            return self._why_not_module(scope, imports)
+        if not scope.own:
+            return "as a name that comes from elsewhere"
+        if scope.kind == "class":
+            return "" if "member" in self.targets else "as a member of a class"
+        return "" if "local" in self.targets else "as a variable or parameter of a function"
+
+    def _why_not_module(self, scope: Scope, imports: Sequence[Import]) -> str:
+        if not scope.own and (imports or not self.stars):
+            return "as a name that comes from elsewhere"
+        return "" if self.targets & {"module", "alias"} else "as a name of the module"
 
     def _is_ours(self, one: Import) -> bool:
         if one.alias == self.change.old and one.name != self.change.old:
@@ -131,29 +166,20 @@ class _Judge:
             return new, self._attribute(index)
         if self._is_keyword(index):
             return new, self._keyword(index)
-        return new, self._plain(piece)
-
-    def _plain(self, piece: Piece) -> str:
-        kind = self.uses.scope_at(piece.start).resolve()
-        if kind == "module":
-            if not self.owns:
-                return "as a name that comes from elsewhere"
-            return "" if self.targets & {"module", "alias"} else "as a name of the module"
-        if kind in self.targets:
-            return ""
-        return "as a variable or parameter of a function" if kind == "local" else "as a member of a class"
+        return new, self._why_not(self._binder(piece.start))
 
     def _imported(self, one: Import, is_name: bool) -> tuple[str, str]:  # noqa: FBT001 - which of its two names
+        """Judge a name in an import statement: what the file calls it and what its module calls it may differ."""
         new = self.change.new
+        why = self._why_not(self._binder(one.start)) if one.bound == self.change.old else ""
         if not is_name:
-            return new, "" if "alias" in self.targets else "as the alias of an import"
-        if not one.name:
-            return new, "as the name of a module"
-        if not is_foreign(one.module, self.facts.project):
-            return new, "" if self.targets & {"module", "alias"} else "as an imported name"
-        if self.owns and not one.alias:
-            return f"{one.name} as {new}", ""
-        return new, "as a name of a module outside the project"
+            return new, why
+        is_ours = bool(one.name) and not is_foreign(one.module, self.facts.project)
+        if is_ours and self.targets & {"module", "alias"}:
+            return new, ""
+        if one.bound == self.change.old and not one.alias and not why:
+            return f"{self.change.old} as {new}", ""
+        return new, "as an imported name" if is_ours else "as a name of a module outside the project"
 
     def _in_import(self, index: int) -> bool:
         at = self.source.pieces[index].start
@@ -194,7 +220,7 @@ class _Judge:
         one = self.tables.get(callee[0])
         if one is not None:
             return is_foreign(one.module, self.facts.project)
-        return len(callee) == 1 and callee[0] in BUILTINS and not uses_of(self.source, callee[0]).defined
+        return len(callee) == 1 and callee[0] in BUILTINS and not uses_of(self.source, callee[0]).module.own
 
 
 def chain_before(pieces: Sequence[Piece], end: int) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import cast
 
 from .plans import Left, Plan, Span, in_text, plan_of
@@ -315,7 +314,7 @@ def _names(one: Import) -> Names:
 
 def _is_declared(source: Source, piece: Piece) -> bool:
     """Whether a name that the syntax tree does not place is a keyword, an alias, or declared by `global`."""
-    index = source.pieces.index(piece)
+    index = source.index_at(piece.start)
     before = source.pieces[max(0, index - 1)].text
     if before == "as" or source.pieces[index + 1].text == "=":
         return True
@@ -379,11 +378,9 @@ def _chains(source: Source, table: dict[str, Import]) -> Iterator[_Chain]:
 def _is_use_of_import(source: Source, piece: Piece) -> bool:
     """Whether a name means what the file's import says, not a variable of the same name or a keyword."""
     uses = uses_of(source, piece.text)
-    scope = uses.scope_at(piece.start)
-    if scope.resolve() == "member":
-        return False
-    if scope.resolve() == "local":
-        return not scope.binds or any(not one.top and one.bound == piece.text for one in imports_of(source))
+    binder = uses.scope_at(piece.start).binder()
+    if binder.kind != "module":
+        return not binder.own
     if piece.start in uses.placed:
         return True
-    return not any(a is piece and b.text == "=" for a, b in pairwise(source.pieces))
+    return source.pieces[source.index_at(piece.start) + 1].text != "="

@@ -28,23 +28,26 @@ class Scope:
     start: int
     end: int
     binds: bool = False
+    own: bool = False
+    """Binds it by something else than an import."""
     field: bool = False
     """A class body that gives the name a value: an attribute or a field, not a method."""
     is_global: bool = False
     is_nonlocal: bool = False
 
+    def binder(self) -> Scope:
+        """The scope that gives the name its meaning when it is used here."""
+        if self.parent is None or (self.binds and not (self.is_nonlocal or self.is_global)):
+            return self
+        outer = self.parent
+        while outer.parent is not None and (outer.kind == "class" or self.is_global):
+            outer = outer.parent
+        return outer.binder()
+
     def resolve(self) -> Resolved:
         """Say what the name means when it is used here."""
-        if self.kind == "module":
-            return "module"
-        if self.is_global:
-            return "module"
-        if self.binds and not self.is_nonlocal:
-            return "member" if self.kind == "class" else "local"
-        outer = self.parent
-        while outer is not None and outer.kind == "class":
-            outer = outer.parent
-        return outer.resolve() if outer else "module"
+        kind = self.binder().kind
+        return "module" if kind == "module" else "member" if kind == "class" else "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +90,6 @@ class Uses:
     """Offsets of uses whose scope the syntax tree tells."""
     stored: set[int] = field(default_factory=set[int])
     """Those of them that give the name a value: definitions, assignments, parameters."""
-    defined: bool = False
-    """Bound at the top of the module by something else than an import."""
     stored_attribute: bool = False
     """Assigned to as an attribute of some object."""
     match_classes: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
@@ -198,8 +199,7 @@ class _Walk(ast.NodeVisitor):
 
     def visit_Global(self, node: ast.Global) -> None:
         self.scope.is_global |= self.name in node.names
-        if self.name in node.names:
-            self.uses.defined = True
+        self.uses.module.own |= self.name in node.names
 
     def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
         self.scope.is_nonlocal |= self.name in node.names
@@ -289,9 +289,9 @@ class _Walk(ast.NodeVisitor):
     def _defined(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
         """Note the definition's own name; give the offset behind it."""
         at = self._span(node)[0]
-        place = next(
-            i for i, p in enumerate(self.source.pieces) if p.start >= at and p.text in {"def", "class"}
-        )
+        place = self.source.index_at(at)
+        while self.source.pieces[place].text not in {"def", "class"}:
+            place += 1
         piece = self.source.pieces[place + 1]
         if node.name == self.name:
             self._bind(self.scope)
@@ -307,10 +307,8 @@ class _Walk(ast.NodeVisitor):
                 self._place(arg, stores=True)
 
     def _bind(self, scope: Scope, *, is_field: bool = False) -> None:
-        scope.binds = True
+        scope.binds = scope.own = True
         scope.field = scope.field or (is_field and scope.kind == "class")
-        if scope.kind == "module":
-            self.uses.defined = True
 
     def _place(self, node: ast.expr | ast.arg, scope: Scope | None = None, *, stores: bool = False) -> None:
         if not self._placing:

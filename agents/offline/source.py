@@ -10,7 +10,7 @@ import ast
 import io
 import tokenize
 import warnings
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -55,6 +55,10 @@ class Source:
     def line_of(self, offset: int) -> int:
         """The number of the line an offset lies in, counted from 1."""
         return bisect_right(self.starts, offset)
+
+    def index_at(self, offset: int) -> int:
+        """The index of the first piece that begins at an offset or behind it."""
+        return bisect_left(self.pieces, offset, key=lambda piece: piece.start)
 
     def offset(self, line: int, column: int) -> int:
         """The offset of a place as the syntax tree gives it: the column counts bytes of UTF-8."""

@@ -18,7 +18,6 @@ from decurion.agents.offline import OFFLINE, Manners, answer
 from decurion.agents.result import SubagentResult
 from decurion.agents.task import Order, task_tool
 from decurion.agents.tools import TOOLS, Tool, ToolContext, output_of, prepare
-
 from decurion.hooks import RunRef, ToolCall, ToolError, ToolResult
 
 LAST_TURN = (
@@ -135,7 +134,7 @@ class open_team:
         self.team = Team(self.workspace, api, connect(settings), **self.fields)
         return self.team
 
-    async def __aexit__(self, *error: Any) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.team.model.aclose()
         await self._serving.__aexit__(*error)
         assert self.team.api.refused == []

@@ -43,6 +43,9 @@ def renamed(text: str, task: str = "rename function load to read", kinds: Sequen
         ("def load(): pass\n__all__ = ['load', \"loads\"]\n", "def read(): pass\n__all__ = ['read', \"loads\"]\n"),
         ("def load(): pass\n__all__ = []\n__all__ += ['load']\n", "def read(): pass\n__all__ = []\n__all__ += ['read']\n"),
         ("load = 1\ndef f():\n    global load\n    load = 2\n", "read = 1\ndef f():\n    global read\n    read = 2\n"),
+        ("def f():\n    from app.config import load\n    return load()\n", "def f():\n    from app.config import read\n    return read()\n"),
+        ("def load(): pass\ndef f():\n    import json as load\n    return load.x\n", "def read(): pass\ndef f():\n    import json as load\n    return load.x\n"),
+        ("def load(): pass\nfrom json import load\nload()\n", "def read(): pass\nfrom json import load as read\nread()\n"),
         ("def load(): pass\nx = [load for _ in load()]\n", "def read(): pass\nx = [read for _ in read()]\n"),
         (
             "try:\n    from yaml import load\nexcept ImportError:\n    from app.y import load\nload()\n",
