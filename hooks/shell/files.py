@@ -53,6 +53,8 @@ def _made_from(m: Machine, st: State, event: ExecEvent, source: Value) -> File:
     known = file_at(m, st, source)
     if known is not None and not (link and not known.contents and not known.target):
         return File(known.contents, known.target, link or known.link)
+    if source.text in {"/dev/stdin", "/dev/fd/0"} and not link:
+        return File((st.unread if st.unread is not None else unknown("standard input", event.stdin.upstream),))
     paths = paths_of(m, st, source)
     if not paths:
         return File((unknown(f"a copy of {source.show()}", source.sources),) if source.sources else (), link=link)

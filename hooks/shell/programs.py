@@ -7,6 +7,7 @@ import re
 
 from ..frozen import replace
 from .events import ExecEvent, Hole, Value, literal
+from .links import through_links
 from .machine import DONE, MAX_DEPTH, Frame, Machine, Outcome, Refused, State
 from .redirects import file_at, inside_workspace, is_path, paths_of
 from .tables import DATA, HANDLERS, SHELLS, SILENT, TOOL_VARIABLES
@@ -76,6 +77,10 @@ def run_argv(
 
 
 def _run_one(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
+    if any(file.link and file.target for file in st.files.values()):
+        followed = through_links(m, st, event)
+        if followed is not None:
+            m.emit(followed)
     m.emit(event)
     script = _own_script(m, st, fr, event)
     if script is not None:

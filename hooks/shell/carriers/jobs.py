@@ -106,7 +106,7 @@ def tmux(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         return None
     sub, rest = words[at_].text or "", words[at_ + 1 :]
     if re.fullmatch(r"new(-s.*|-w.*|w)?|neww|split-?w.*|splitw|respawn-?[pw].*|display-?popup|popup|run(-shell)?|if(-shell)?|pipe-?p.*", sub):
-        operands = rest[skip(rest, "bcdDeEFhlnpstTwxy") :]
+        operands = rest[skip(rest, "ceFnstxyl") :]
         inner = _inner(fr, event)
         if len(operands) == 1 or sub.startswith(("run", "if", "pipe")):
             for value in operands[:2]:

@@ -20,7 +20,7 @@ LOOSE = frozenset({"run", "shell", "sh", "spawn", "exec", "pipeline", "syscall"}
 """Names so common that they count only where a literal argument follows in parentheses."""
 DELETE_TREE = re.compile(
     r"(?<![\w])(?:FileUtils\.(?:rm_rf?|rmtree|remove_dir|remove_entry(?:_secure)?|remove)|rm_rf|rmtree|remove_tree|rmSync|rmdirSync"
-    r"|removeSync|rimrafSync|rimraf|fs\.(?:promises\.)?(?:rm|rmdir|remove)|fsp\.(?:rm|rmdir)|promises\.(?:rm|rmdir)|Deno\.remove(?:Sync)?"
+    r"|removeSync|rimrafSync|rimraf|(?:fs|fs(?:/promises|-extra)?['\"]\))\.(?:promises\.)?(?:rm|rmdir|remove)|fsp\.(?:rm|rmdir)|promises\.(?:rm|rmdir)|Deno\.remove(?:Sync)?"
     r"|del\.sync|delete_tree|emptyDirSync|unlinkRecursive|deltree|File\.rm_rf!?|trash)(?![\w])"
 )
 DELETE = re.compile(
@@ -41,7 +41,8 @@ NETWORK = re.compile(
     r"|net\.(?:connect|createConnection)|IO::Socket::INET->new|axios\.\w+)(?![\w])"
 )
 BACKTICKS = re.compile(r"`([^`]*)`")
-QUOTED_RUN = re.compile(r"(?:qx|%x)\s*([{(\[/|!#])(.*?)[})\]/|!#]", re.DOTALL)
+QUOTED_RUN = re.compile(r"(?:qx|%x)\s*(?:\((.*?)\)|\{(.*?)\}|\[(.*?)\]|<(.*?)>|([/|!#])(.*?)\5)", re.DOTALL)
+RENAMED = re.compile(r"\b(\w+)\s*(?::|\bas\b)\s*(\w+)(?=[^}()]*\}\s*(?:=|from\b))")
 EVAL = re.compile(r"(?<![\w.])(?:eval|instance_eval|class_eval|loadstring|load|assert|create_function|Function|vm\.runIn\w+|runInNewContext|source)\s*\(?")
 DECODERS = re.compile(
     r"atob|base64|Base64|b64|unpack|pack\s*\(|pack1|fromCharCode|from\s*\(|hex2bin|gzinflate|str_rot13|decode|chr\s*\(|tr/|reverse"
@@ -90,7 +91,8 @@ class Scanner:
             for found in BACKTICKS.finditer(source):
                 run_code(self.m, self.st.fork(), self.fr, self.m.value(found[1]), self.language)
             for found in QUOTED_RUN.finditer(source):
-                run_code(self.m, self.st.fork(), self.fr, self.m.value(found[2]), self.language)
+                code = next((group for group in found.groups()[:4] if group is not None), found[6] or "")
+                run_code(self.m, self.st.fork(), self.fr, self.m.value(code), self.language)
         for found in re.finditer(r"(?<![\w])\$(?:\([^)]*\))?`([^`]*)`", source):
             run_code(self.m, self.st.fork(), self.fr, self.m.value(found[1]), self.language)
         for found in PERL_OPEN.finditer(source):
@@ -255,4 +257,8 @@ def _joined(source: str) -> str:
     while before != source:
         before = source
         source = JOINED.sub(lambda found: "" if found[1] == found[2] else found[0], source)
-    return INDEXED.sub(lambda found: f".{found[2]}", source)
+    source = INDEXED.sub(lambda found: f".{found[2]}", source)
+    for found in RENAMED.finditer(source):
+        # `const {execSync: e} = require(…)`: the new name is read as the old one.
+        source = re.sub(rf"(?<![\w.]){found[2]}\s*\(", f"{found[1]}(", source)
+    return source
