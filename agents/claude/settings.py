@@ -111,7 +111,7 @@ class Switches:
 class Patience:
     """How long one model call may go on trying. Times in seconds."""
 
-    attempts: int = 12
+    attempts: int = 10
     seconds: float = 600.0
     """From the first try; a wait that would end later is not begun."""
     idle: float = 120.0

@@ -63,14 +63,14 @@ class Tries:
         return isinstance(error, Failed) and error.failure.retry
 
     def wait(self, state: tenacity.RetryCallState) -> float:
-        """Seconds until the next try: what the server asks for and a spread, or twice the last, between half and whole."""
+        """Seconds until the next try: what the server asks for and a spread, or twice the last, spread by two fifths."""
         patience, chance = self._patience, self._clock.chance()
         asked = _failure(state).retry_after
         if asked is not None:
             self._next_wait = asked + chance * min(1.0, max(0.1, SPREAD * asked))
         else:
             ceiling = min(patience.longest_wait, patience.first_wait * 2 ** (state.attempt_number - 1))
-            self._next_wait = ceiling * (0.5 + 0.5 * chance)
+            self._next_wait = ceiling * (0.6 + 0.4 * chance)
         return self._next_wait
 
     def stop(self, state: tenacity.RetryCallState) -> bool:
