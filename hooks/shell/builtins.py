@@ -244,12 +244,12 @@ def declare(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
 
 def compgen(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     """`compgen -C command`, `complete -C`, `-W` expansions."""
-    from .evaluator import expand_text, run_code
+    from .evaluator import expand_text, run_shell
 
     words = event.argv
     for index, value in enumerate(words[:-1]):
         if value.text in {"-C", "-F"}:
-            run_code(m, st.fork(), _through(fr, event), words[index + 1], event.name or "")
+            run_shell(m, st, _through(fr, event), words[index + 1], event.name or "")
         elif value.text == "-W":
             expand_text(m, st.fork(), _through(fr, event), words[index + 1])
     return DONE
@@ -257,13 +257,13 @@ def compgen(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
 
 def bind(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     """`bind -x '"key": code'`."""
-    from .evaluator import run_code
+    from .evaluator import run_shell
 
     words = event.argv
     for index, value in enumerate(words[:-1]):
         if value.text == "-x":
             _key, _colon, code = m.hide(words[index + 1]).partition(":")
-            run_code(m, st.fork(), _through(fr, event), m.value(code.strip()), "bind")
+            run_shell(m, st, _through(fr, event), m.value(code.strip()), "bind")
     return DONE
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from time import monotonic
 
 from ..errors import ConfigError
-from .events import Places, Reading
 from .evaluator import run_body
+from .events import Places, Reading
 from .machine import Frame, Machine, Refused
 from .plain import plain
 from .reader import Unreadable, read

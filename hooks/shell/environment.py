@@ -37,7 +37,7 @@ def assigned(m: Machine, st: State, fr: Frame, name: str, value: Value, *, expor
 
 
 def _follow(m: Machine, st: State, fr: Frame, name: str, value: Value) -> None:
-    from .evaluator import expand_text, run_code
+    from .evaluator import expand_text, run_shell
 
     if not value.parts:
         return
@@ -56,7 +56,7 @@ def _follow(m: Machine, st: State, fr: Frame, name: str, value: Value) -> None:
     elif value.is_opaque and not value.sources:
         return
     else:
-        run_code(m, st.fork(), inner, value, name)
+        run_shell(m, st, inner, value, name)
 
 
 OPTIONS = frozenset({"LESSOPEN", "LESSCLOSE", "PERL5OPT", "RUBYOPT", "MAKEFLAGS", "GNUMAKEFLAGS", "TAR_OPTIONS", "ZIPOPT"})
@@ -64,13 +64,13 @@ _SPECIAL = COMMANDS | EXPANDED | FILES | LOADERS | OPTIONS
 
 
 def _option_code(m: Machine, st: State, fr: Frame, name: str, value: Value) -> None:
-    from .evaluator import run_code
+    from .evaluator import run_shell
     from .programs import run_argv
     from .values import fields
 
     text = value.text or ""
     if name in {"LESSOPEN", "LESSCLOSE"}:
-        run_code(m, st.fork(), fr, literal(text.lstrip("|-")), name)
+        run_shell(m, st, fr, literal(text.lstrip("|-")), name)
         return
     program = {"PERL5OPT": "perl", "RUBYOPT": "ruby", "TAR_OPTIONS": "tar", "ZIPOPT": "zip"}.get(name, "make")
     if any(mark in text for mark in ("eval", "-M", "-r", "action", "command", "TT", "$(")):

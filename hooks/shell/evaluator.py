@@ -49,10 +49,11 @@ def run_body(m: Machine, st: State, fr: Frame, body: tuple[Stmt, ...]) -> Outcom
 
 def run_traps(m: Machine, st: State, fr: Frame, outcome: Outcome) -> Outcome:
     """Run what `trap` left for the end of a shell."""
-    traps, st.traps = st.traps, ()
-    for code in traps:
-        done = run_code(m, st, replace(fr, via=(*fr.via, "trap")), m.value(code))
-        outcome = Outcome(join((outcome.out, done.out)))
+    for _round in range(3):
+        traps, st.traps = st.traps, ()
+        for code in traps:
+            done = run_code(m, st, replace(fr, via=(*fr.via, "trap")), m.value(code))
+            outcome = Outcome(join((outcome.out, done.out)))
     return outcome
 
 
@@ -76,7 +77,8 @@ def run_stmt(m: Machine, st: State, fr: Frame, stmt: Stmt) -> Outcome:
     if stmt.background:
         inside = st.fork()
         fr = replace(fr, asynchronous=fr.asynchronous + 1)
-        outcome = _run_command(m, inside, fr, stmt)
+        inside.traps = ()
+        outcome = run_traps(m, inside, fr, _run_command(m, inside, fr, stmt))
         st.files = inside.files
         return Outcome(outcome.out)
     outcome = _run_command(m, st, fr, stmt)
@@ -202,7 +204,7 @@ def _arith(m: Machine, st: State, fr: Frame, command: ArithCmd) -> Outcome:
     first = inner.partition(" ")[0]
     if " " in inner and first in m.guarded:
         # dash and ksh read `((rm -rf x))` as nested sub-shells.
-        run_code(m, st.fork(), fr, literal(inner))
+        run_shell(m, st, fr, literal(inner))
     return Outcome(EMPTY, None if result is None else bool(result))
 
 
@@ -239,7 +241,8 @@ def _coproc(m: Machine, st: State, fr: Frame, command: Coproc) -> Outcome:
     inside = st.fork()
     inner = replace(fr, via=(*fr.via, "coproc"), asynchronous=fr.asynchronous + 1)
     start = len(m.trace)
-    outcome = run_stmt(m, inside, inner, command.body)
+    inside.traps = ()
+    outcome = run_traps(m, inside, inner, run_stmt(m, inside, inner, command.body))
     st.files = inside.files
     out = Value((Hole("output of a coprocess", source=tuple(m.trace[start:])),))
     st.fds[63] = (None, Stdin("pipe", outcome.out if outcome.out.parts else out, tuple(m.trace[start:])))
@@ -284,6 +287,15 @@ def run_code(m: Machine, st: State, fr: Frame, code: Value, program: str = "") -
     except Unreadable as error:
         raise Refused(f"code inside the command cannot be read: {error}") from None
     return run_stmts(m, st, fr, stmts)
+
+
+def run_shell(m: Machine, st: State, fr: Frame, code: Value, program: str = "") -> Outcome:
+    """Run text as shell code in a shell of its own, which ends with its traps; only files outlive it."""
+    inside = st.fork()
+    inside.traps = ()
+    outcome = run_traps(m, inside, fr, run_code(m, inside, fr, code, program))
+    st.files = inside.files
+    return outcome
 
 
 HARMLESS_OUTPUT = frozenset({

@@ -271,9 +271,9 @@ def scan_tail(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
         text = value.text or ""
         code = _code_in(m, event, previous, text)
         if code:
-            from .evaluator import run_code
+            from .evaluator import run_shell
 
-            run_code(m, st.fork(), inner, literal(code))
+            run_shell(m, st, inner, literal(code))
         elif text and _is_guarded(m, text):
             run_argv(m, st.fork(), inner, list(event.argv[index:]))
         elif value.text is None and value.parts and not value.is_opaque and not value.has_glob:

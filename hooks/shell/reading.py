@@ -83,12 +83,12 @@ def put_named(m: Machine, st: State, fr: Frame, name: str, value: Value) -> None
 
 def mapfile(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     """`mapfile`/`readarray`: lines into an array; `-C code` runs for them."""
-    from .evaluator import run_code
+    from .evaluator import run_shell
 
     words = event.argv
     inner = replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
     for code in values_of(words, "C"):
-        run_code(m, st.fork(), inner, join((code, literal(" 0 ''"))), "mapfile")
+        run_shell(m, st, inner, join((code, literal(" 0 ''"))), "mapfile")
     names = words[skip(words, "dnOsuCc") :]
     name = names[0].text if names and names[0].text else "MAPFILE"
     text = st.unread

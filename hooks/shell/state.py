@@ -127,6 +127,7 @@ class State:
         self.hashed.update(other.hashed)
         self.fds.update(other.fds)
         self._merge_files(other)
+        self.traps += tuple(code for code in other.traps if code not in self.traps)
         self.options |= other.options
         self.exported |= other.exported
 

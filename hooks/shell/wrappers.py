@@ -131,11 +131,11 @@ def _behind_subcommand(name: str, words: tuple[Value, ...]) -> int | None:
 
 
 def _tail(m: Machine, st: State, fr: Frame, name: str, tail: list[Value]) -> Outcome:
-    from .evaluator import run_code
+    from .evaluator import run_shell
 
     text = tail[0].text or ""
     if len(tail) == 1 and " " in text.strip() and (name in JOINED or "/" not in text.partition(" ")[0]):
-        return run_code(m, st.fork(), fr, tail[0], name)
+        return run_shell(m, st, fr, tail[0], name)
     return run_argv(m, st, fr, tail, functions=False)
 
 
@@ -154,11 +154,11 @@ def _adjusted(
 
 
 def _code_options(m: Machine, st: State, fr: Frame, event: ExecEvent, name: str) -> None:
-    from .evaluator import run_code
+    from .evaluator import run_shell
 
     short, *long = CODE_IN[name]
     for code in values_of(event.argv, short, *long):
-        run_code(m, st.fork(), fr, code, name)
+        run_shell(m, st, fr, code, name)
 
 
 def env(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..evaluator import run_code
+from ..evaluator import run_shell
 from ..events import ExecEvent
 from ..machine import Frame, Machine, Outcome, State
 from ..options import after, values_of
@@ -26,10 +26,10 @@ def tar(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     words = event.argv
     for value in values_of(words, "", "checkpoint-action"):
         if value.prefix.startswith("exec="):
-            run_code(m, st.fork(), inner, after(value, 5), "tar")
+            run_shell(m, st, inner, after(value, 5), "tar")
     for code in (*values_of(words, "", *_abbreviations(words)), *values_of(words, "I"), *values_of(words, "F")):
         if code.text is None or not re.fullmatch(r"(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzop|brotli)(?: -\S+)*", code.text):
-            run_code(m, st.fork(), inner, code, "tar")
+            run_shell(m, st, inner, code, "tar")
     return None
 
 
@@ -49,11 +49,11 @@ def zip_(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     for index, value in enumerate(words):
         text = value.text or ""
         if text in {"-TT", "--unzip-command"} and index + 1 < len(words):
-            run_code(m, st.fork(), _inner(fr, event), words[index + 1], "zip")
+            run_shell(m, st, _inner(fr, event), words[index + 1], "zip")
         elif value.prefix.startswith("-TT") and len(value.prefix) > 3:
-            run_code(m, st.fork(), _inner(fr, event), after(value, 3), "zip")
+            run_shell(m, st, _inner(fr, event), after(value, 3), "zip")
         elif value.prefix.startswith("--unzip-command="):
-            run_code(m, st.fork(), _inner(fr, event), after(value, 16), "zip")
+            run_shell(m, st, _inner(fr, event), after(value, 16), "zip")
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..evaluator import run_code
+from ..evaluator import run_shell
 from ..events import ExecEvent, Value, literal
 from ..folders import folders_named
 from ..machine import Frame, Machine, Outcome, State
@@ -32,7 +32,7 @@ def make(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         _Makefile(m, inside, inner, names, dry=has(words, "nqt", "dry-run", "just-print", "recon", "question", "touch")).run(text)
     shell = names.get("SHELL")
     if shell is not None:
-        run_code(m, inside.fork(), inner, m.value(shell), "make")
+        run_shell(m, inside, inner, m.value(shell), "make")
     for name, value in names.items():
         if "$(shell" in value or "${shell" in value:
             _Makefile(m, inside, inner, names, dry=True).run(f"{name}:={value}")
@@ -111,7 +111,7 @@ class _Makefile:
             self._shell(code)
 
     def _shell(self, code: str) -> None:
-        run_code(self.m, self.st.fork(), self.fr, self.m.value(code), "make")
+        run_shell(self.m, self.st, self.fr, self.m.value(code), "make")
 
     def _expand(self, text: str, depth: int = 0) -> str:
         """Replace `$(NAME)`, run `$(shell …)`, undo `$$`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...frozen import replace
-from ..evaluator import run_code
+from ..evaluator import run_shell
 from ..events import ExecEvent, Value, literal
 from ..machine import Frame, Machine, Outcome, State
 from ..options import has, skip, values_of
@@ -131,7 +131,7 @@ def _kubectl(m: Machine, st: State, fr: Frame, event: ExecEvent, words: tuple[Va
 def _behind_dashes(m: Machine, st: State, fr: Frame, event: ExecEvent, words: tuple[Value, ...]) -> Outcome | None:
     """`lxc exec name -- program`, `distrobox enter name -- program`: the home folder may be shared."""
     for code in values_of(words, "c", "command"):
-        run_code(m, st.fork(), _inner(fr, event, "machine"), code, event.name or "")
+        run_shell(m, st, _inner(fr, event, "machine"), code, event.name or "")
     texts = [value.text for value in words]
     shared = ((m.places.home, m.places.home),) if event.name in {"distrobox", "toolbox"} else ()
     if "--" in texts:

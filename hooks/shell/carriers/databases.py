@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..evaluator import run_code
+from ..evaluator import run_shell
 from ..events import ExecEvent, Value, literal
 from ..machine import Frame, Machine, Outcome, State
 from ..options import operands, values_of
@@ -34,7 +34,7 @@ def _run_matches(m: Machine, st: State, fr: Frame, event: ExecEvent, texts: list
         for found in re.finditer(pattern, text):
             code = next((group for group in found.groups() if group is not None), "")
             if code.strip():
-                run_code(m, st.fork(), _inner(fr, event), m.value(code), event.name or "")
+                run_shell(m, st, _inner(fr, event), m.value(code), event.name or "")
 
 
 def sqlite(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
@@ -75,7 +75,7 @@ def less(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
 def man(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`man -P code`, `man -H browser`."""
     for code in values_of(event.argv, "P", "pager", "html"):
-        run_code(m, st.fork(), _inner(fr, event), code, "man")
+        run_shell(m, st, _inner(fr, event), code, "man")
     return None
 
 

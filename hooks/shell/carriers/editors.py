@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..evaluator import run_code
+from ..evaluator import run_shell
 from ..events import ExecEvent, Redirect, Value, literal
 from ..machine import Frame, Machine, Outcome, State
 from ..options import operands, skip, values_of
@@ -51,11 +51,11 @@ def sed(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
 def _sed_script(m: Machine, st: State, fr: Frame, event: ExecEvent, script: str) -> None:
     for kind, text in commands(script):
         if kind == "run":
-            run_code(m, st.fork(), fr, m.value(text), "sed")
+            run_shell(m, st, fr, m.value(text), "sed")
         elif kind == "run-input":
             given = _input(st, fr)
             code = given if given is not None else unknown("the text that sed edits", fr.stdin.upstream)
-            run_code(m, st.fork(), fr, code, "sed")
+            run_shell(m, st, fr, code, "sed")
         elif kind == "write" and text not in {"/dev/stdout", "/dev/stderr"}:
             _written(m, st, fr, m.value(text))
     del event
@@ -116,7 +116,7 @@ def _awk_run(m: Machine, st: State, fr: Frame, text: str, names: dict[str, Value
     from ..values import join
 
     if values:
-        run_code(m, st.fork(), fr, join(values), "awk")
+        run_shell(m, st, fr, join(values), "awk")
 
 
 def _awk_text(text: str) -> str:
@@ -156,9 +156,9 @@ def vim(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
 def _vim_command(m: Machine, st: State, fr: Frame, text: str) -> None:
     found = VIM_RUN.search(text)
     if found and found[1].strip():
-        run_code(m, st.fork(), fr, m.value(found[1].rstrip("'\"") if "exe" in text[:12] else found[1]), "vim")
+        run_shell(m, st, fr, m.value(found[1].rstrip("'\"") if "exe" in text[:12] else found[1]), "vim")
     for call in VIM_SYSTEM.finditer(text):
-        run_code(m, st.fork(), fr, m.value(call[2]), "vim")
+        run_shell(m, st, fr, m.value(call[2]), "vim")
     for call in VIM_DELETE.finditer(text):
         flags = [literal("-r")] if "r" in (call[3] or "") else []
         run_argv(m, st.fork(), fr, [literal("rm"), *flags, literal("-f"), m.value(call[2])])
@@ -184,7 +184,7 @@ def ed(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     for text in texts:
         found = re.match(r"^\s*(?:[\d,$.%;]*\s*[rewW]\s*)?!(.*)", text, re.DOTALL)
         if found and found[1].strip() not in {"", "!"}:
-            run_code(m, st.fork(), _inner(fr, event), m.value(found[1]), "ed")
+            run_shell(m, st, _inner(fr, event), m.value(found[1]), "ed")
             continue
         write = re.match(r"^[\d,$.%;]*[wW]q?\s+(\S+)", text)
         if write and given is not None:
@@ -211,7 +211,7 @@ def emacs(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     inner = _inner(fr, event)
     for code in codes:
         for found in EMACS_RUN.finditer(code):
-            run_code(m, st.fork(), inner, m.value(found[1].replace('\\"', '"')), "emacs")
+            run_shell(m, st, inner, m.value(found[1].replace('\\"', '"')), "emacs")
         for found in EMACS_CALL.finditer(code):
             argv = [m.value(text) for text in re.findall(r"\"((?:[^\"\\]|\\.)*)\"", found[1])]
             run_argv(m, st.fork(), inner, argv)

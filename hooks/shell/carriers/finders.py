@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..evaluator import run_code
+from ..evaluator import run_shell
 from ..events import ExecEvent, Glob, Hole, Stdin, Value, literal
 from ..machine import DONE, Frame, Machine, Outcome, State
 from ..options import has, skip, values_of
@@ -241,7 +241,7 @@ def parallel(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | No
         items = lines(_xargs_input(m, st, fr, words[:at]))
     if not argv:
         for item in items[: MAX_ITEMS * 4]:
-            run_code(m, st.fork(), inner, item, "parallel")
+            run_shell(m, st, inner, item, "parallel")
         return DONE
     for item in items[:MAX_ITEMS]:
         _parallel_call(m, st, inner, argv, item)
@@ -255,7 +255,7 @@ def _parallel_call(m: Machine, st: State, fr: Frame, argv: list[Value], item: Va
     run_argv(m, st.fork(), fr, call, functions=False)
     code = join(call[:-1] if marked == argv else call, " ")
     if code.text is not None and any(mark in code.text for mark in " ;|&$`"):
-        run_code(m, st.fork(), fr, join(call, " "), "parallel")
+        run_shell(m, st, fr, join(call, " "), "parallel")
 
 
 def _parallel_items(rest: list[Value]) -> tuple[list[Value], list[Value] | None]:

@@ -6,7 +6,7 @@ import posixpath
 import re
 
 from ...frozen import replace
-from ..evaluator import run_code
+from ..evaluator import run_code, run_shell
 from ..events import ExecEvent, Value, literal
 from ..folders import folders_named
 from ..machine import Frame, Machine, Outcome, State
@@ -68,10 +68,10 @@ def git(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         follow(m, here, inner, rest)
     short, long = OPTION_CODE.get(name, ("", ()))
     for code in values_of(rest, short, *long):
-        run_code(m, here.fork(), inner, code, f"git {name}")
+        run_shell(m, here, inner, code, f"git {name}")
     for value in rest:
         if value.prefix.startswith("ext::"):
-            run_code(m, here.fork(), inner, literal((value.text or value.prefix)[5:]), "git ext::")
+            run_shell(m, here, inner, literal((value.text or value.prefix)[5:]), "git ext::")
     if name in {"config", "bisect", "submodule"}:
         st.vars.update({key: value for key, value in here.vars.items() if key.startswith("git alias ")})
     return None
@@ -133,9 +133,9 @@ def _setting(m: Machine, st: State, fr: Frame, key: str, value: Value, aliases: 
         return
     elif lowered.startswith("credential."):
         if value.prefix.startswith(("!", "/")):
-            run_code(m, st.fork(), fr, _without_mark(value), f"git {key}")
+            run_shell(m, st, fr, _without_mark(value), f"git {key}")
     elif value.text not in {"true", "false", "", "cat"}:
-        run_code(m, st.fork(), fr, _without_mark(value), f"git {key}")
+        run_shell(m, st, fr, _without_mark(value), f"git {key}")
 
 
 def _without_mark(value: Value) -> Value:
@@ -153,7 +153,7 @@ def _alias(
     if text.prefix.startswith("!"):
         inside = st.fork()
         return run_code(m, inside, fr, after(code, 1), "git alias")
-    return run_code(m, st.fork(), fr, of((event.program.show() if event.program.text == "git" else "git", " ", *code.parts)), "git alias")
+    return run_shell(m, st, fr, of((event.program.show() if event.program.text == "git" else "git", " ", *code.parts)), "git alias")
 
 
 def _config(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
@@ -169,7 +169,7 @@ def _config(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
     for name, value in aliases.items():
         st.vars[f"git alias {name}"] = (value,)
         if value.prefix.startswith("!"):
-            run_code(m, st.fork(), fr, after(value, 1), "git alias")
+            run_shell(m, st, fr, after(value, 1), "git alias")
 
 
 def _bisect(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
@@ -184,7 +184,7 @@ def _submodule(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> Non
         while words and (words[0].text or "").startswith("-"):
             words.pop(0)
         if len(words) == 1:
-            run_code(m, st.fork(), fr, words[0], "git submodule foreach")
+            run_shell(m, st, fr, words[0], "git submodule foreach")
         elif words:
             run_argv(m, st.fork(), fr, words, functions=False)
 
@@ -194,7 +194,7 @@ def _worktree_hooks(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -
     del rest
     for path, file in list(st.files.items()):
         if "/hooks/" in path and file.contents:
-            run_code(m, st.fork(), fr, file.contents[-1], posixpath.basename(path))
+            run_shell(m, st, fr, file.contents[-1], posixpath.basename(path))
 
 
 def _clone_config(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..evaluator import run_code
+from ..evaluator import run_shell
 from ..events import ExecEvent, Value, literal
 from ..machine import DONE, Frame, Machine, Outcome, State
 from ..options import has, skip, values_of
@@ -27,14 +27,14 @@ def watch(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         return None
     if has(event.argv[:at], "x", "exec"):
         return run_argv(m, st.fork(), _inner(fr, event), list(rest))
-    return run_code(m, st.fork(), _inner(fr, event), join(rest, " "), "watch")
+    return run_shell(m, st, _inner(fr, event), join(rest, " "), "watch")
 
 
 def script(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`script -c code`, `script file program` (BSD)."""
     words = event.argv
     for code in values_of(words, "c", "command"):
-        run_code(m, st.fork(), _inner(fr, event), code, "script")
+        run_shell(m, st, _inner(fr, event), code, "script")
     at = skip(words, "cEBIOTmo", frozenset({"command", "log-in", "log-out", "log-io", "log-timing", "echo", "output-limit"}))
     rest = list(words[at + 1 :])
     if rest:
@@ -46,14 +46,14 @@ def su(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`su`, `runuser`, `sg`: `-c code`, or the words behind `--`."""
     words = event.argv
     for code in values_of(words, "c", "command", "session-command"):
-        run_code(m, st.fork(), _inner(fr, event), code, event.name or "su")
+        run_shell(m, st, _inner(fr, event), code, event.name or "su")
     texts = [value.text for value in words]
     if "--" in texts:
         rest = list(words[texts.index("--") + 1 :])
         if rest:
             run_argv(m, st.fork(), _inner(fr, event), rest)
     elif event.name == "sg" and len(words) > 1 and "-c" not in texts:
-        run_code(m, st.fork(), _inner(fr, event), words[-1], "sg")
+        run_shell(m, st, _inner(fr, event), words[-1], "sg")
     return None
 
 
@@ -66,13 +66,13 @@ def at(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     if file is not None:
         content = content_of(m, st, file)
         if content is not None:
-            run_code(m, st.fork(), _inner(fr, event), content, "at")
+            run_shell(m, st, _inner(fr, event), content, "at")
         return None
     if fr.stdin.kind != "inherit" or st.unread is not None:
         text = st.unread if st.unread is not None else fr.stdin.text
         text = text if text is not None else unknown("standard input", fr.stdin.upstream)
         if not own_file(m, st, fr, text):
-            run_code(m, st.fork(), _inner(fr, event), with_upstream(text, fr), "at")
+            run_shell(m, st, _inner(fr, event), with_upstream(text, fr), "at")
     return None
 
 
@@ -94,7 +94,7 @@ def crontab(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | Non
         if found and not line.prefix.lstrip().startswith("#") and "=" not in line.prefix.split(" ")[0]:
             code = m.value(found[1])
             if not code.is_opaque:
-                run_code(m, st.fork(), _inner(fr, event), code, "cron")
+                run_shell(m, st, _inner(fr, event), code, "cron")
     return None
 
 
@@ -110,13 +110,13 @@ def tmux(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         inner = _inner(fr, event)
         if len(operands) == 1 or sub.startswith(("run", "if", "pipe")):
             for value in operands[:2]:
-                run_code(m, st.fork(), inner, value, "tmux")
+                run_shell(m, st, inner, value, "tmux")
         elif operands:
             run_argv(m, st.fork(), inner, list(operands))
     elif sub in {"send-keys", "send"}:
         keys = [value for value in rest[skip(rest, "tN") :] if value.text not in {"Enter", "C-m", "C-c", "KPEnter"}]
         if keys:
-            run_code(m, st.fork(), _inner(fr, event), join(keys, ""), "tmux")
+            run_shell(m, st, _inner(fr, event), join(keys, ""), "tmux")
     return None
 
 
@@ -127,7 +127,7 @@ def screen(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
     if "stuff" in texts:
         code = words[texts.index("stuff") + 1 :]
         if code and code[0].text is not None:
-            run_code(m, st.fork(), _inner(fr, event), literal(code[0].text.replace("\\n", "\n").replace("^M", "\n")), "screen")
+            run_shell(m, st, _inner(fr, event), literal(code[0].text.replace("\\n", "\n").replace("^M", "\n")), "screen")
         return None
     rest = list(words[skip(words, "cehpsStTX") :])
     if rest:
@@ -144,7 +144,7 @@ def gdb(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         text = value.text or ""
         found = re.match(r"\s*(?:!|shell\s+|make\s+|pipe\s+|\|\s*)(.*)", text, re.DOTALL)
         if found:
-            run_code(m, st.fork(), inner, literal(found[1]), "gdb")
+            run_shell(m, st, inner, literal(found[1]), "gdb")
         python = re.match(r"\s*(?:python|py|pi)\s+(.*)", text, re.DOTALL)
         if python:
             from .python import run_python
@@ -152,7 +152,7 @@ def gdb(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
             run_python(m, st, inner, literal(python[1]), event)
         call = re.search(r"(?:call|print|p)\s.*?system\s*\(\s*\"((?:[^\"\\]|\\.)*)\"", text)
         if call:
-            run_code(m, st.fork(), inner, literal(call[1].replace('\\"', '"')), "gdb")
+            run_shell(m, st, inner, literal(call[1].replace('\\"', '"')), "gdb")
     if "--args" in texts or "-args" in texts:
         start = texts.index("--args") if "--args" in texts else texts.index("-args")
         run_argv(m, st.fork(), inner, list(words[start + 1 :]))

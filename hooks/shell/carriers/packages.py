@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..evaluator import run_code
+from ..evaluator import run_shell
 from ..events import ExecEvent, Value, literal
 from ..folders import folders_named
 from ..machine import Frame, Machine, Outcome, State
@@ -54,7 +54,7 @@ def npm(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
 
 def _call_option(m: Machine, st: State, fr: Frame, words: tuple[Value, ...]) -> None:
     for code in (*values_of(words, "c", "call"), *values_of(words, "", "shell-mode")):
-        run_code(m, st.fork(), fr, code, "npm exec")
+        run_shell(m, st, fr, code, "npm exec")
 
 
 def _package(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> Outcome | None:
@@ -73,9 +73,9 @@ def _settings(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None
     for value in rest[1:]:
         found = re.match(r"scripts?\.[\w:.-]+=|script-shell=|editor=|git=", m.hide(value))
         if found:
-            run_code(m, st.fork(), fr, m.value(m.hide(value)[found.end() :]), "npm script")
+            run_shell(m, st, fr, m.value(m.hide(value)[found.end() :]), "npm script")
     if rest[0].text == "set-script" and len(rest) > 2:
-        run_code(m, st.fork(), fr, rest[2], "npm script")
+        run_shell(m, st, fr, rest[2], "npm script")
 
 
 def _scripts(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
@@ -91,7 +91,7 @@ def _scripts(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
         scripts = dict(re.findall(r'"([\w:.-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"', m.hide(content)))
     for code in scripts.values() if isinstance(scripts, dict) else ():
         if isinstance(code, str):
-            run_code(m, st.fork(), fr, m.value(code), "npm script")
+            run_shell(m, st, fr, m.value(code), "npm script")
     del rest
 
 
@@ -126,7 +126,7 @@ def runner(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
     rest = words[at + 1 :]
     if event.name == "cargo":
         for code in values_of(rest, "s", "shell"):
-            run_code(m, st.fork(), inner, code, "cargo watch")
+            run_shell(m, st, inner, code, "cargo watch")
         return None
     tail = list(rest[skip(rest, short, valued) :])
     if tail and event.name == "hatch" and ":" in (tail[0].text or ""):

@@ -84,13 +84,13 @@ def environment_value(walker: Walker) -> Value:
 
 def shell_code(walker: Walker, args: Args, named: Named) -> object:
     """`os.system(text)`."""
-    from ..evaluator import run_code
+    from ..evaluator import run_shell
 
     first = args[0] if args else named.get("cmd", named.get("command", named.get("args")))
     if isinstance(first, list):
         return argv_run(walker, first)
     code = walker.evaluator.text(first)
-    return run_code(walker.m, walker.st.fork(), walker.fr, code, "python").out
+    return run_shell(walker.m, walker.st, walker.fr, code, "python").out
 
 
 def argv_run(walker: Walker, items: Args) -> object:

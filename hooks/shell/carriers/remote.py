@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..evaluator import run_code
+from ..evaluator import run_code, run_shell
 from ..events import ExecEvent, Value, literal
 from ..machine import Frame, Machine, Outcome, State
 from ..options import after, skip, values_of
@@ -45,20 +45,20 @@ def ssh(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
 def _option(m: Machine, st: State, fr: Frame, option: Value) -> None:
     found = re.match(r"(?i)(ProxyCommand|LocalCommand|KnownHostsCommand|PKCS11Provider)[ =]+", option.prefix)
     if found:
-        run_code(m, st.fork(), fr, after(option, found.end()), found[1])
+        run_shell(m, st, fr, after(option, found.end()), found[1])
 
 
 def rsync(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`rsync -e program`, `--rsync-path=code`."""
     for code in values_of(event.argv, "e", "rsh", "rsync-path"):
-        run_code(m, st.fork(), _inner(fr, event), code, "rsync")
+        run_shell(m, st, _inner(fr, event), code, "rsync")
     return None
 
 
 def scp(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`scp -S program`, `-o ProxyCommand=`; `sftp -b file` and its input may hold `!code`."""
     for program in values_of(event.argv, "S"):
-        run_code(m, st.fork(), _inner(fr, event), program, "scp")
+        run_shell(m, st, _inner(fr, event), program, "scp")
     for option in values_of(event.argv, "o"):
         _option(m, st, _inner(fr, event), option)
     if event.name == "sftp":

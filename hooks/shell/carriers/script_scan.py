@@ -83,23 +83,23 @@ class Scanner:
             self._network(source)
 
     def _shell_calls(self, source: str) -> None:
-        from ..evaluator import run_code
+        from ..evaluator import run_shell
 
         for found in SHELL.finditer(source):
             self._shell_call(source, found)
         if self.language in {"perl", "ruby", "php"}:
             for found in BACKTICKS.finditer(source):
-                run_code(self.m, self.st.fork(), self.fr, self.m.value(found[1]), self.language)
+                run_shell(self.m, self.st, self.fr, self.m.value(found[1]), self.language)
             for found in QUOTED_RUN.finditer(source):
                 code = next((group for group in found.groups()[:4] if group is not None), found[6] or "")
-                run_code(self.m, self.st.fork(), self.fr, self.m.value(code), self.language)
+                run_shell(self.m, self.st, self.fr, self.m.value(code), self.language)
         for found in re.finditer(r"(?<![\w])\$(?:\([^)]*\))?`([^`]*)`", source):
-            run_code(self.m, self.st.fork(), self.fr, self.m.value(found[1]), self.language)
+            run_shell(self.m, self.st, self.fr, self.m.value(found[1]), self.language)
         for found in PERL_OPEN.finditer(source):
             self._perl_open(source, found.end())
 
     def _shell_call(self, source: str, found: re.Match[str]) -> None:
-        from ..evaluator import run_code
+        from ..evaluator import run_shell
 
         name = found[0].rpartition(".")[2]
         words, known = self._arguments(source, found.end())
@@ -114,11 +114,11 @@ class Scanner:
             self._unknown_call(source, found, words)
             return
         if len(words) == 1 and not name.startswith(("execFile", "Command", "spawn")):
-            run_code(self.m, self.st.fork(), self.fr, words[0], self.language)
+            run_shell(self.m, self.st, self.fr, words[0], self.language)
         else:
             run_argv(self.m, self.st.fork(), self.fr, words, functions=False)
             if len(words) > 1 and " " in (words[0].text or ""):
-                run_code(self.m, self.st.fork(), self.fr, words[0], self.language)
+                run_shell(self.m, self.st, self.fr, words[0], self.language)
 
     def _unknown_call(self, source: str, found: re.Match[str], words: list[Value]) -> None:
         if self.args and re.match(r"\s*\(?\s*(?:\*?ARGV|@ARGV|\.\.\.?process\.argv|\$argv|arg)", source[found.end() :]):
@@ -129,13 +129,13 @@ class Scanner:
             self.m.unchecked("code", self.fr.segment, why, program=self.language, sources=words[0].sources)
 
     def _perl_open(self, source: str, at: int) -> None:
-        from ..evaluator import run_code
+        from ..evaluator import run_shell
 
         words, _known = self._arguments(source, at)
         mode = words[0].text or "" if words else ""
         target = words[1] if len(words) > 1 else literal(mode.lstrip("<>+|- ").rstrip("| "))
         if mode.startswith(("|", "-|")) or mode.endswith("|") or mode in {"-|", "|-"}:
-            run_code(self.m, self.st.fork(), self.fr, join(words[1:], " ") if len(words) > 1 else target, self.language)
+            run_shell(self.m, self.st, self.fr, join(words[1:], " ") if len(words) > 1 else target, self.language)
         elif ">" in mode:
             self._emit(":", redirect=Redirect(">", 1, target))
         else:

@@ -66,7 +66,8 @@ def _fresh(st: State, script: Value, args: tuple[Value, ...]) -> State:
 
 def _code(m: Machine, st: State, fr: Frame, event: ExecEvent, rest: tuple[Value, ...]) -> Outcome:
     inside = _fresh(st, rest[1] if len(rest) > 1 else event.program, rest[2:])
-    outcome = run_code(m, inside, fr, rest[0], event.name or "sh")
+    # A tail that is a shell with `-c` is no mere mention any more.
+    outcome = run_code(m, inside, replace(fr, speculative=False), rest[0], event.name or "sh")
     return _leave(m, st, inside, fr, outcome)
 
 
