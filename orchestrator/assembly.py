@@ -16,6 +16,7 @@ from decurion.agents.tools import Tool, find_skills, tools_for
 from decurion.hooks.audit import AuditLog
 from decurion.hooks.files import config_dir
 
+from .fence import fence_hook
 from .law import LawInForce
 from .options import SessionOptions
 from .permissions import approver, whole_tools
@@ -61,7 +62,7 @@ def assemble(  # noqa: PLR0913, PLR0917 - everything a session is made of, put t
     workplaces: dict[str, Path] = {}
     chain = law.chain(
         lambda ref: workplaces.get(ref.agent_id, options.workspace), folder / "transcript.jsonl"
-    )
+    ).with_hooks([fence_hook(options.workspace, folder, workplaces)])
     instructions = project_instructions(options.workspace)
     return Shared(
         session_id=session_id,
@@ -94,7 +95,7 @@ def assemble(  # noqa: PLR0913, PLR0917 - everything a session is made of, put t
         ),
         skills=find_skills(options.workspace, config_dir()).skills,
         listen=listen,
-        approve=approver(options.law, law.settings.allow),
+        approve=approver(options.law, law.settings.allow, options.law.person),
         workplaces=workplaces,
     )
 

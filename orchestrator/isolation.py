@@ -10,13 +10,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import anyio
+
 from decurion.agents.moments import Notice
 from decurion.agents.result import FileChange
 from decurion.agents.shared import Bench, Work
 from decurion.agents.task import Order
-from decurion.hooks import RunRef
+from decurion.hooks import DecurionError, RunRef
 
-from .git import Conflict, Integrated, Isolation, Options, Worktree
+from .git import Conflict, Integrated, Isolation, Left, Options, Worktree
 from .git import Work as GitWork
 from .session import Finished, Session
 
@@ -49,15 +51,11 @@ class Checkout:
 
     async def finish(self, message: str) -> Work | None:
         """Commit what is there and queue it for the merge."""
-        depends = tuple(self.owner.agent_of_label(label) for label in self.order.depends_on)
-        work = await self.owner.isolation.finish(
-            self.tree, message, paths=self.order.paths, depends_on=tuple(filter(None, depends))
-        )
+        work = await self.owner.finish(self, message)
         for notice in work.notices:
             self.owner.tell(self.ref, notice)
         if work.empty:
             return None
-        self.owner.works.append(work)
         changed = tuple(FileChange(change.path, change.sha256) for change in work.changed)
         return Work(work.ref, work.commit, changed, work.notices)
 
@@ -88,71 +86,105 @@ class Workplace:
 
 @dataclass(slots=True)
 class Checkouts:
-    """All checkouts of a session, and what came of them."""
+    """All checkouts of a session, and what came of them. Git is asked when the first one is needed."""
 
     session: Session
-    isolation: Isolation
-    works: list[GitWork] = field(default_factory=list[GitWork])
+    works: dict[str, GitWork] = field(default_factory=dict[str, GitWork])
+    _isolation: Isolation | None = None
+    _queue: anyio.Lock = field(default_factory=anyio.Lock)
     _labels: dict[str, str] = field(default_factory=dict[str, str])
     _resolvers: int = 0
+
+    async def prepare(self) -> Isolation:
+        """Take the snapshot from which all start, or take up that of an interrupted session.
+
+        Raises:
+            NotIsolatable: the folder cannot give checkouts, with the reason and the remedy.
+        """
+        async with self._queue:
+            if self._isolation is None:
+                options = self.session.options
+                self._isolation = await Isolation.prepare(
+                    options.workspace,
+                    self.session.folder,
+                    self.session.id,
+                    Options(setup=options.work.setup or None),
+                )
+                self.works = {work.agent_id: work for work in self._isolation.finished_works()}
+                for notice in self._isolation.notices:
+                    self.session.listen(Notice(notice))
+        return self._isolation
 
     async def open(self, ref: RunRef, order: Order) -> Bench:
         """Make, or after a crash reopen, the checkout of one agent; what it depends on is merged first.
 
         Raises:
-            DecurionError: git refused.
+            DecurionError: git refused, or this place cannot be isolated.
         """
+        isolation = await self.prepare()
         if order.label:
             self._labels[order.label] = ref.agent_id
         if order.depends_on and self.works:
-            await self._integrate()
+            await self._integrate(isolation)
         resumed = (self.session.folder / "subagents" / f"{ref.agent_id}.jsonl").exists()
-        tree = await (self.isolation.reopen(ref.agent_id) if resumed else self.isolation.open(ref.agent_id))
+        tree = await (isolation.reopen(ref.agent_id) if resumed else isolation.open(ref.agent_id))
         self.session.shared.workplaces[ref.agent_id] = tree.path
         for notice in tree.notices:
             self.tell(ref, notice)
         return Checkout(self, ref, order, tree)
 
-    def agent_of_label(self, label: str) -> str:
-        """Give the id of the agent that got the order with this label."""
-        return self._labels.get(label, "")
+    async def finish(self, checkout: Checkout, message: str) -> GitWork:
+        """Commit what a checkout holds and queue it for the merge."""
+        order = checkout.order
+        depends = tuple(filter(None, (self._labels.get(label, "") for label in order.depends_on)))
+        isolation = await self.prepare()
+        work = await isolation.finish(checkout.tree, message, paths=order.paths, depends_on=depends)
+        if not work.empty:
+            self.works[work.agent_id] = work
+        return work
 
     def tell(self, ref: RunRef, text: str) -> None:
         """Show and record one line."""
         self.session.log.write(ref, "note", reason=text)
         self.session.listen(Notice(text, "info"))
 
+    @property
+    def used(self) -> bool:
+        """Whether there is anything to bring home."""
+        return bool(self.works)
+
     async def bring_home(self, finished: Finished) -> Finished:
         """Merge everything, check it, and hand it back as one branch (and into the checkout, if asked for)."""
         ref = RunRef(self.session.id, "lead", "lead")
-        if not self.works:
-            return finished
-        done = await self._integrate()
-        handed = await self.isolation.hand_back()
+        isolation = await self.prepare()
+        done = await self._integrate(isolation)
+        handed = await isolation.hand_back()
         self.session.log.write(
-            ref,
-            "merge",
-            branch=handed.branch,
-            commit=handed.commit,
-            merged=len(done.merged),
-            left=len(done.left),
-        )
-        for notice in (*done.notices, *handed.notices):
+            ref, "merge", branch=handed.branch, commit=handed.commit, merged=len(done.merged), left=len(done.left)
+        )  # fmt: skip
+        for notice in (*done.notices, *handed.notices, *map(left_in_words, done.left)):
             self.tell(ref, notice)
-        for left in done.left:
-            self.tell(ref, str(left))
-        self.tell(ref, f"merged into branch {handed.branch} ({len(done.merged)} of {len(self.works)})")
-        if self.session.options.work.apply and done.verified is not False:
-            applied = await self.isolation.apply()
-            self.tell(
-                ref, f"applied {len(applied.files)} files to this checkout; take it back with `decurion undo`"
-            )
+        if handed.branch:
+            self.tell(ref, f"merged into branch {handed.branch} ({len(done.merged)} of {len(self.works)})")
+        if self.session.options.work.apply:
+            await self._apply(ref, isolation, done)
         return replace(finished, verified=done.verified, branch=handed.branch)
 
-    async def _integrate(self) -> Integrated:
-        return await self.isolation.integrate(
-            self.works, verify=self.session.options.work.verify or None, resolve=self._resolve
-        )
+    async def _apply(self, ref: RunRef, isolation: Isolation, done: Integrated) -> None:
+        if done.verified is False:
+            self.tell(ref, "not applied, for the check fails; the branch has the work")
+            return
+        try:
+            applied = await isolation.apply()
+        except DecurionError as error:
+            self.tell(ref, f"not applied; the branch has the work. {error}")
+            return
+        text = f"applied {len(applied.files)} files to this checkout; take it back with `decurion undo`"
+        self.tell(ref, text)
+
+    async def _integrate(self, isolation: Isolation) -> Integrated:
+        verify = self.session.options.work.verify or None
+        return await isolation.integrate(tuple(self.works.values()), verify=verify, resolve=self._resolve)
 
     async def _resolve(self, conflict: Conflict, tree: Worktree) -> None:
         """Let a subagent resolve a conflict or mend a red check; whether it worked is judged by the merge."""
@@ -160,23 +192,30 @@ class Checkouts:
         self._resolvers += 1
         await self.session.team.run_at(order, Workplace(tree), f"resolver-{self._resolvers}")
 
+    async def aclose(self) -> None:
+        """Let go of the session's hub."""
+        if self._isolation is not None:
+            with anyio.CancelScope(shield=True):
+                await self._isolation.aclose()
+
+
+def left_in_words(left: Left) -> str:
+    """What a person is told of a work that was not merged."""
+    files = f" in {', '.join(left.files[:5])}" if left.files else ""
+    return f"{left.work.agent_id} was not merged{files}: {left.reason}\nMerge it by hand: {left.command}"
+
 
 @asynccontextmanager
 async def isolated(session: Session) -> AsyncGenerator[Checkouts]:
-    """Prepare isolation for a session.
+    """Give a session its checkouts; where all subagents are to be isolated, the place is examined at once.
 
     Raises:
         NotIsolatable: the folder cannot give checkouts, with the reason and the remedy.
     """
-    isolation = await Isolation.prepare(
-        session.options.workspace,
-        session.folder,
-        session.id,
-        options=Options(setup=session.options.work.setup or None),
-    )
+    checkouts = Checkouts(session)
     try:
-        for notice in isolation.notices:
-            session.listen(Notice(notice))
-        yield Checkouts(session, isolation)
+        if session.options.work.isolation == "worktree":
+            await checkouts.prepare()
+        yield checkouts
     finally:
-        await isolation.aclose()
+        await checkouts.aclose()

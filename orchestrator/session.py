@@ -110,7 +110,7 @@ class Session:
             return self._finish(Finished(self.id, said))
         lead = await self.team.run_lead(said)
         finished = Finished(self.id, lead, tuple(self.team.results))
-        if self.isolation is not None:
+        if self.isolation is not None and self.isolation.used:
             finished = await self.isolation.bring_home(finished)
         elif self.options.work.verify and lead.status == "completed":
             finished = await self._checked(ref, finished)
@@ -199,10 +199,10 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
         shared = assemble(options, session_id, folder, law, log, catalogue, model, name, listen)
         session = Session(session_id, folder, options, Team(shared), law, log, listen)
         async with recorded(session):
-            if options.work.isolation == "worktree":
-                from .isolation import isolated
+            from .isolation import isolated
 
-                session.isolation = await stack.enter_async_context(isolated(session))
+            session.isolation = await stack.enter_async_context(isolated(session))
+            session.team.shared = replace(shared, workshop=session.isolation)
             yield session
 
 

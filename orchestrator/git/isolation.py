@@ -138,6 +138,12 @@ class Isolation:
             return self._remember(trees.with_removal(work, await trees.remove(tree, work)))
         return work
 
+    def finished_works(self) -> tuple[Work, ...]:
+        """All works of this session that are not empty, in the order in which they were finished."""
+        files = sorted((self.hub.home / "works").glob("*.json"), key=lambda file: file.stat().st_mtime_ns)
+        works = (Work.from_json(json.loads(file.read_bytes())) for file in files)
+        return tuple(work for work in works if not work.empty)
+
     def _work_file(self, agent_id: str) -> Path:
         return self.hub.home / "works" / f"{ref_part(agent_id)}.json"
 
