@@ -40,7 +40,7 @@ async def open_model(options: ModelOptions, observe: Observe) -> AsyncGenerator[
     if options.chosen == OFFLINE:
         from decurion.agents.offline import offline_endpoint
 
-        async with offline_endpoint() as endpoint:
+        async with offline_endpoint(options.manners) as endpoint:
             settings = ClientSettings(endpoint, OFFLINE)
             async with _connected(settings, observe) as client:
                 yield client, OFFLINE

@@ -10,6 +10,7 @@ from typing import Literal
 
 from decurion.agents.catalogue import AgentDefinition
 from decurion.agents.model import Model
+from decurion.agents.offline import Manners
 from decurion.agents.tools import Tool
 from decurion.hooks.audit import state_dir
 from decurion.hooks.chain import Hook
@@ -40,6 +41,8 @@ class ModelOptions:
     extra_body: Mapping[str, object] = field(default_factory=dict[str, object])
     client: Model | None = None
     """A model object of the library's user, in place of all the above but the names."""
+    manners: Manners | None = None
+    """How the offline model behaves beyond its work; `decurion demo` slows it down, for people to follow."""
     without: tuple[str, ...] = ()
     """What the endpoint lacks: `cache`, `thinking`, `streaming`, `count_tokens`, `share_prefix`."""
 
