@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from decurion.agents.catalogue import AgentDefinition
+from decurion.agents.dispatch import Approve, nobody
 from decurion.agents.model import Model
 from decurion.agents.offline import Manners
 from decurion.agents.tools import Tool
@@ -76,6 +77,8 @@ class LawOptions:
     allowed: tuple[str, ...] = ()
     disallowed: tuple[str, ...] = ()
     hooks: tuple[Hook, ...] = ()
+    person: Approve = nobody
+    """Asked about calls whose verdict is `ask`, where nothing allowed them beforehand."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from decurion.agents.dispatch import Approve
+from decurion.agents.dispatch import Approve, nobody
 from decurion.hooks import Decision, Event, PreToolUse, ToolCall, ask, deny
 from decurion.hooks.chain import Hook
 from decurion.hooks.matchers import our_name
@@ -83,14 +83,16 @@ def mode_hook(mode: PermissionMode) -> list[Hook]:
     return [Hook("permission-mode", frozenset({"PreToolUse"}), run)]
 
 
-def approver(law: LawOptions, allowed: Sequence[str]) -> Approve:
-    """Give what answers `ask` verdicts where nobody is asked: yes for what was allowed beforehand, else no."""
+def approver(law: LawOptions, allowed: Sequence[str], person: Approve = nobody) -> Approve:
+    """Give what answers `ask` verdicts: yes for what was allowed beforehand, else what the person says."""
     yes = [parse_rule(rule) for rule in (*allowed, *law.allowed)]
 
-    async def approve(call: ToolCall, _decision: Decision) -> bool:
+    async def approve(call: ToolCall, decision: Decision) -> bool:
         if law.permission_mode == "bypassPermissions":
             return True
-        return any(covers(tool, pattern, call) for tool, pattern in yes)
+        if any(covers(tool, pattern, call) for tool, pattern in yes):
+            return True
+        return law.permission_mode != "dontAsk" and await person(call, decision)
 
     return approve
 

@@ -8,19 +8,21 @@ import sys
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import anyio
 import click
 import orjson
 
+from decurion.agents.dispatch import Approve, nobody
 from decurion.agents.groups import task_group
 from decurion.agents.moments import Listener
 from decurion.agents.result import SubagentResult
 
 from .options import SessionOptions
 from .session import ENFORCEMENT, Finished, Session, open_session
-from .views import PlainLines, StreamJson, result_message
+from .views import PlainLines, StreamJson, result_message, terminal_approver
 
 EXIT_CODES = {
     "completed": 0,
@@ -43,6 +45,7 @@ def run_session(
     """
     started = time.monotonic()
     with _output(output_format, quiet=quiet, verbose=verbose) as output:
+        options = replace(options, law=replace(options.law, person=output.approve))
         finished, signum = anyio.run(_run, options, prompt, output)
     output.close(finished, started)
     if signum:
@@ -51,31 +54,31 @@ def run_session(
 
 
 async def _run(options: SessionOptions, prompt: str, output: Output) -> tuple[Finished, int]:
-    caught = 0
-    finished: Finished | None = None
-    session: Session | None = None
+    caught: list[int] = []
+    opened: list[Session] = []
     async with task_group() as tasks:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
 
             async def watch() -> None:
-                nonlocal caught
                 async for signum in signals:
                     # The first one ends the session; impatience changes nothing, ending takes moments.
-                    caught = caught or signum
+                    caught.append(signum)
                     tasks.cancel_scope.cancel()
 
             tasks.start_soon(watch)
             async with open_session(options, output.listen) as session:
+                opened.append(session)
                 output.opened(session)
-                finished = await session.run(prompt)
+                await session.run(prompt)
             tasks.cancel_scope.cancel()
-    if finished is None and session is not None:
-        finished = session.interrupted()
-    return finished or not_started(), caught
+    finished = opened[0].finished or opened[0].interrupted() if opened else not_started()
+    return finished, caught[0] if caught else 0
 
 
 class Output:
     """Where a session's moments and its end go. The base prints nothing but the result's text."""
+
+    approve: Approve = staticmethod(nobody)
 
     def listen(self, moment: Any) -> None:
         """Take in one moment."""
@@ -93,8 +96,9 @@ class Output:
 class _Text(Output):
     """Plain lines on stderr while it goes, the report on stdout."""
 
-    def __init__(self, listen: Listener) -> None:
+    def __init__(self, listen: Listener, approve: Approve = nobody) -> None:
         self.listen = listen  # pyright: ignore[reportAttributeAccessIssue]
+        self.approve = approve
 
     def close(self, finished: Finished, started: float) -> None:
         super().close(finished, started)
@@ -136,7 +140,8 @@ def _output(output_format: str, *, quiet: bool, verbose: bool) -> Generator[Outp
         from .views import LiveTree
 
         with LiveTree(Console(stderr=True)) as tree:
-            yield _Text(tree)
+            asking = sys.stdin is not None and sys.stdin.isatty()
+            yield _Text(tree, terminal_approver(tree.paused) if asking else nobody)
     else:
         yield _Text(PlainLines(lambda line: click.echo(line, err=True), verbose=verbose))
 

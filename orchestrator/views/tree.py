@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -50,6 +51,15 @@ class LiveTree:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._live.stop()
+
+    @contextmanager
+    def paused(self) -> Generator[None]:
+        """Leave the terminal to somebody who asks a question, then draw on."""
+        self._live.stop()
+        try:
+            yield
+        finally:
+            self._live.start(refresh=True)
 
     def __call__(self, moment: Moment) -> None:
         """Take in one moment; warnings stay on the screen above the tree."""
