@@ -26,6 +26,7 @@ _ASSIGNED = (
     rf"(?i)(?:(?P<password>{_PASSWORD})|(?P<other>{_OTHER}))(?P<more>[a-z0-9_-]{{0,40}})(?:\\?[\"'`])?"
     rf"\s{{0,4}}(?:\]\s?)?(?P<sep>=>|:=|==|=|:|\s)\s{{0,4}}{_VALUE}"
 )
+_WORD_AND_DIGITS = r"[A-Za-z]{3,}\d+$"
 _FLAG_BEFORE = r"(?:^|[\s\"'])--?[\w-]{0,40}$"
 _HARMLESS_ENDS = (
     r"(?i)(?:name|path|file|files|dir|id|ids|type|count|counts|len|length|url|uri|ref|field|label|hash|policy|manager|version|"
@@ -151,9 +152,13 @@ def _is_secret(found: re.Match[str], value: str, *, quoted: bool) -> bool:
         return False
     if found["password"] and (flag or quoted or found["sep"] == "="):
         return _is_password(found, value, quoted=quoted)
-    if not quoted and re.match(_IDENTIFIER, value):
+    return _is_token(value, quoted=quoted) or bool(found["password"] and re.match(_WORD_AND_DIGITS, value))
+
+
+def _is_token(value: str, *, quoted: bool) -> bool:
+    if len(value) < 8 or " " in value or (not quoted and re.match(_IDENTIFIER, value)):
         return False
-    return len(value) >= 8 and " " not in value and _is_mixed(value) and not _is_path(value)
+    return _is_mixed(value) and not _is_path(value)
 
 
 def _is_password(found: re.Match[str], value: str, *, quoted: bool) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-
+from ..digests import blake2b, sha256
 from ..errors import AuditError
-from .plain import MAX_TEXT, plain
+from .plain import MAX_FIELD, MAX_TEXT, plain
 from .record import WHO_FIELDS, encode, members, quote, utf8
 
 TYPE_CHECKING = False
@@ -81,14 +80,14 @@ class Drafter:
     def _call(self, what: Happening) -> str:
         says = what.spoken
         spoken = _json(says)
-        given = original = "" if what.given is None else _json(what.given)
-        further = _json(dict(sorted(what.extra.items()))) if what.extra else ""
+        given = original = "" if what.given is None else _bounded(_json(what.given))
+        further = _bounded(_json(dict(sorted(what.extra.items())))) if what.extra else ""
         quoted = f"{says['tool_name']} {says['decision']} {says['rule']} {says['by']} {says['reason']} {given}{further}"
         if self._redactor.suspects(quoted):
             clean = self._redactor.clean
-            spoken = _json({**clean(plain(says)), "tool_use_id": says["tool_use_id"]})
-            given = given and _json(clean(plain(what.given)))
-            further = further and _json(clean(plain(dict(sorted((what.extra or {}).items())))))
+            spoken = encode({**clean(plain(says)), "tool_use_id": plain(says["tool_use_id"])})
+            given = given and _bounded(encode(clean(plain(what.given))))
+            further = further and _bounded(encode(clean(plain(dict(sorted((what.extra or {}).items()))))))
         asked = self._asked(given, original) if given else _NO_INPUT
         result = encode(what.result)[1:-1] if what.result else _NO_RESULT
         return (
@@ -100,8 +99,8 @@ class Drafter:
     def _asked(self, given: str, original: str) -> str:
         data = utf8(given)
         before = data if given is original else utf8(original)
-        mac = hashlib.blake2b(before, key=self._key, digest_size=32).hexdigest()
-        return f'"input":{given},"input_sha256":"{hashlib.sha256(data).hexdigest()}","input_mac":"{mac}"'
+        mac = blake2b(before, key=self._key, digest_size=32).hexdigest()
+        return f'"input":{given},"input_sha256":"{sha256(data).hexdigest()}","input_mac":"{mac}"'
 
 
 def _json(value: Any) -> str:
@@ -111,3 +110,7 @@ def _json(value: Any) -> str:
     except (ValueError, TypeError, RecursionError):
         text = ""
     return text if text and len(text) <= MAX_TEXT else encode(plain(value))
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= MAX_FIELD else encode({"cut": f"[cut: {len(text)} characters of JSON]"})

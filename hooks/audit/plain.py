@@ -14,6 +14,9 @@ MAX_DEPTH = 64
 MAX_TEXT = 1024 * 1024
 """Longer strings are cut here, with a note; so a line stays readable for every reader."""
 
+MAX_FIELD = 8 * 1024 * 1024
+"""A field whose JSON is longer than this is left out, with a note."""
+
 _MAX_BITS = 4096  # Python refuses to print integers of more than 4,300 digits
 
 

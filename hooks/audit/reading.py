@@ -35,24 +35,19 @@ class CutLine(bytes):
 class Lines:
     """The lines of one file, without their newlines.
 
-    After iteration `unfinished` says whether the last line had no newline, and `size` how many bytes there were.
+    After iteration `unfinished` says whether the last line had no newline.
     """
 
     def __init__(self, file: BinaryIO, limit: int | None = None) -> None:
-        self.unfinished, self.size = False, 0
+        self.unfinished = False
         self._file, self._left = file, limit
 
     def __iter__(self) -> Iterator[bytes]:
         rest = b""
         while chunk := self._read():
-            self.size += len(chunk)
-            if b"\n" not in chunk:
-                rest += chunk
-                if len(rest) > MAX_LINE:
-                    rest = self._skip(rest)
-                    yield CutLine(rest[:CHUNK])
-                    rest = rest[MAX_LINE:]
-                continue
+            if b"\n" not in chunk and len(rest) + len(chunk) > MAX_LINE:
+                yield CutLine(rest[:CHUNK])
+                rest, chunk = b"", self._skip()
             pieces = (rest + chunk).split(b"\n")
             rest = pieces.pop()
             yield from pieces
@@ -67,15 +62,14 @@ class Lines:
         self._left -= len(chunk)
         return chunk
 
-    def _skip(self, start: bytes) -> bytes:
-        """Read on to the end of an endless line; give its start, padded to `MAX_LINE`, and what follows it."""
+    def _skip(self) -> bytes:
+        """Read on to the end of an endless line; give what follows it in the chunk where it ends."""
         while chunk := self._read():
-            self.size += len(chunk)
             end = chunk.find(b"\n")
             if end >= 0:
-                return start[:MAX_LINE] + chunk[end + 1 :]
+                return chunk[end + 1 :]
         self.unfinished = True
-        return start[:MAX_LINE]
+        return b""
 
 
 @frozen

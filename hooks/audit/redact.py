@@ -60,6 +60,9 @@ _PUBLIC_ENDS = (
     "_COMMAND",
     "ASKPASS",
 )
+_LIBRARY_NAMES = ("softlayer", "cloudant", "ibm", "bluemix")
+"""Makers whose keys have no shape of their own; the library knows them by what stands beside."""
+
 _MIN_ENV_VALUE = 6
 
 
@@ -95,7 +98,7 @@ class Redactor:
             text = re.sub(_PEM, mark("private-key"), text)
         text = _replace_shapes(text)
         text = assigned.replace(text, lowered, mark)
-        return self._ask_library(text) if self._library else text
+        return self._ask_library(text, lowered) if self._library else text
 
     def suspects(self, text: str) -> bool:
         """Say whether text, or the JSON of some data, may hold a secret; quick, and wrong only on the safe side."""
@@ -114,8 +117,9 @@ class Redactor:
             return mark(assigned.kind_of_name(name))
         return self.clean_text(value)
 
-    def _ask_library(self, text: str) -> str:
-        if not any(_looks_random(word) for word in re.findall(_WORD, text)):
+    def _ask_library(self, text: str, lowered: str) -> str:
+        named = any(name in lowered for name in _LIBRARY_NAMES)
+        if not named and not any(_looks_random(word) for word in re.findall(_WORD, text)):
             return text
         from .library import replace
 

@@ -241,22 +241,20 @@ class Store:
         return seal(f'{{"v":{VERSION},"seq":{seq},"ts":"{self._clock.now()}",{text},"prev":"{self.hash}"')
 
     def _put(self, line: bytes, digest: str) -> None:
-        if os.write(self._log_fd, line) != len(line):
-            self._put_again(line)
+        written = os.write(self._log_fd, line)
+        if written != len(line):
+            self._put_rest(line[written:])
         self.seq, self.hash, self.size = self.seq + 1, digest, self.size + len(line)
         self._write_head()
 
-    def _put_again(self, line: bytes) -> None:
-        """After a short write, usually a full disk: start over once, and leave nothing half-written."""
-        os.ftruncate(self._log_fd, self.size)
-        written = 0
+    def _put_rest(self, rest: bytes) -> None:
+        """After a short write, usually on a full disk: write the rest or leave nothing half-written."""
         try:
-            written = os.write(self._log_fd, line)
-        finally:
-            if written != len(line):
-                os.ftruncate(self._log_fd, self.size)
-        if written != len(line):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            while rest:
+                rest = rest[os.write(self._log_fd, rest) :]
+        except OSError:
+            os.ftruncate(self._log_fd, self.size)
+            raise
 
     def _write_head(self) -> None:
         text = f'{{"v":1,"seq":{self.seq},"hash":"{self.hash}","size":{self.size},"part":{self.part}}}'

@@ -98,11 +98,15 @@ class _Verification:
                 break
         else:
             self._check_end()
-        problems = (*self._problems, *self._ledger.problems, *self._signatures.problems(self._good.seq))
+        problems = [*self._problems, *self._signatures.problems(self._good.seq)]
+        if not self._problems:
+            problems += sorted(self._ledger.problems, key=lambda problem: problem.seq)
+        elif self._ledger.problems:
+            self._notes.append("whether every call was done was not judged, for the chain is broken")
         state = "sealed" if self._ledger.sealed else "open"
         return Report(
             path=self._shot.path,
-            problems=tuple(sorted(problems, key=lambda problem: problem.seq)),
+            problems=tuple(problems),
             records=self._records,
             last_seq=self._good.seq,
             last_hash=self._good.hash if self._records else "",
