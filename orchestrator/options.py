@@ -6,16 +6,17 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from decurion.agents.catalogue import AgentDefinition
-from decurion.agents.dispatch import Approve, nobody
 from decurion.agents.model import Model
-from decurion.agents.offline import Manners
 from decurion.agents.tools import Tool
 from decurion.hooks.audit import state_dir
 from decurion.hooks.chain import Hook
 from decurion.hooks.files import config_dir
+
+if TYPE_CHECKING:
+    from decurion.agents.offline import Manners
 
 PermissionMode = Literal["default", "plan", "acceptEdits", "dontAsk", "bypassPermissions"]
 PERMISSION_MODES: tuple[PermissionMode, ...] = (
@@ -77,8 +78,6 @@ class LawOptions:
     allowed: tuple[str, ...] = ()
     disallowed: tuple[str, ...] = ()
     hooks: tuple[Hook, ...] = ()
-    person: Approve = nobody
-    """Asked about calls whose verdict is `ask`, where nothing allowed them beforehand."""
 
 
 @dataclass(frozen=True, slots=True)
