@@ -13,7 +13,7 @@ __all__ = ("EVENTS", "handler", "is_own")
 EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 """Where it is installed: before a call to judge and record it, after it to record the outcome."""
 
-_START = "from decurion.hooks.program import run; run()"
+_START = "from decurion.hooks.cold import run; run()"
 _TIMEOUT = 30
 
 
@@ -24,7 +24,7 @@ def handler() -> dict[str, Any]:
     call the 3 ms of `site`, so the folders to import from are named. Claude Code lets a call pass when a hook cannot
     be started; the `exit 2` makes a refusal of that, should this Python ever be gone.
     """
-    start = f"import gc, sys; gc.disable(); sys.path += {_folders()!r}; {_START}"
+    start = f"import sys; sys.path += {_folders()!r}; {_START}"
     command = f"{shlex.quote(sys.executable)} -I -S -c {shlex.quote(start)} || exit 2"
     return {"type": "command", "command": command, "timeout": _TIMEOUT, "onFailure": "block"}
 

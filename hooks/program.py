@@ -1,7 +1,7 @@
 """`decurion hook`: the same law and the same log for the tool calls of other agent products.
 
-Started cold, once per tool call, with Claude Code's hook JSON on standard input. It imports little and late, and
-whatever goes wrong in it refuses: exit status 2 is what every product of that family takes for a no.
+Started once per tool call (by `cold`), with Claude Code's hook JSON on standard input. It imports little and late,
+and whatever goes wrong in it refuses: exit status 2 is what every product of that family takes for a no.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from .request import Request, read_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn
-
     from .audit import AuditLog
     from .calls import ToolCall
     from .rules.law import Law
@@ -29,19 +27,6 @@ MAX_INPUT = 64 * 1024 * 1024
 
 _NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _LONGEST_NAME = 100
-
-
-def run() -> NoReturn:
-    """Answer, and end the process at once: taking an interpreter down in good order costs 3 ms a tool call."""
-    import gc
-
-    gc.disable()
-    status = main()
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    finally:
-        os._exit(status)
 
 
 def main() -> int:
@@ -191,4 +176,4 @@ def _config_dir() -> str:
 
 
 if __name__ == "__main__":
-    run()
+    sys.exit(main())

@@ -23,13 +23,12 @@ def main(argv: list[str] | None = None) -> int:
 
 def _hook(*, ends_process: bool) -> int:
     if ends_process:
-        import gc
+        from decurion.hooks.cold import run
 
-        # One short answer, then the end: collecting garbage meanwhile would cost a tenth of the time.
-        gc.disable()
-    from decurion.hooks import program
+        run()
+    from decurion.hooks.program import main as hook
 
-    return program.run() if ends_process else program.main()
+    return hook()
 
 
 def _command(args: list[str]) -> int:
