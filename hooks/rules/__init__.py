@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..shell.events import Places
 from .judge import JUDGE_FAILED, UNREADABLE, Judgement
 from .law import Law, entries, law_hook, shipped_sources
-from .live import live_places
+from .live import live_places, rule_files
 from .model import Condition, Rule, RuleSet, Source
 
 TYPE_CHECKING = False
@@ -26,6 +26,7 @@ __all__ = (
     "entries",
     "law_hook",
     "live_places",
+    "rule_files",
     "shipped_sources",
 )
 

@@ -77,7 +77,9 @@ def _takes(option: Option, grammar: Grammar) -> bool:
 
 
 def _open_end(option: Option, grammar: Grammar) -> Option | None:
-    if option.value is not None or (grammar.known and not _takes(option, grammar)):
+    if option.value is not None:
+        return None
+    if grammar.known and option.name not in grammar.values and option.name not in grammar.maybe:
         return None
     return option
 
@@ -132,7 +134,9 @@ class Grammars:
         sub = self._by_name.get(f"{name} {first}")
         if sub is None:
             return own
-        return Grammar(own.values | sub.values, known=True, single_dash=own.single_dash)
+        return Grammar(
+            own.values | sub.values, known=True, single_dash=own.single_dash, maybe=own.maybe | sub.maybe
+        )
 
 
 UNKNOWN = Grammar()

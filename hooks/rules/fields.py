@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import ConfigError
 from .match import OPERAND_WORDS
-from .model import FINDINGS, Condition
+from .model import CONDITION_FIELDS, FINDINGS, Condition
 from .sql import KINDS
 
 TYPE_CHECKING = False
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from .load import Source
 
-_FIELDS = Condition.__fields__  # type: ignore[attr-defined]
 _SELF_EXPLAINING = ("=", "path ", "from ")
 _STDIN = ("empty", "known", "unknown")
 
@@ -60,8 +59,8 @@ def build_condition(
     Raises:
         ConfigError: an unknown key, predicate, kind or direction.
     """
-    check_keys(source, table, (*_FIELDS, "pipeline", *also), f"rule {rule!r}")
-    given = {name: strings(source, table, name) for name in _FIELDS if name in table}
+    check_keys(source, table, (*CONDITION_FIELDS, "pipeline", *also), f"rule {rule!r}")
+    given = {name: strings(source, table, name) for name in CONDITION_FIELDS if name in table}
     if "pipeline" in table:
         pipeline = table["pipeline"]
         check_keys(source, pipeline, ("from", "to"), f"`pipeline` of rule {rule!r}")

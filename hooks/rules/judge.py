@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter_ns
 
 from ..decisions import Verdict
@@ -11,13 +12,14 @@ from ..shell.events import ExecEvent, Reading, Value
 from .arguments import Grammars
 from .glob import text_fits
 from .match import Matcher, program_fits
-from .model import FINDINGS, RuleSet
+from .model import FINDINGS, RuleSet, unpack, unpack_rule, unpack_tables
 from .pathset import PathSet
 from .scene import Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
     from ..shell.events import Places, Unchecked
     from .model import Rule
@@ -69,23 +71,67 @@ class Judgement:
         return f"{what[0].upper()}{what[1:]} {verb} `{shown}`{detail}.{chr(10) if message else ''}{message}"
 
 
-class Judge:
-    """Compiled rules, indexed by program; immutable. `Law` puts the tools of an agent in front of it."""
+class _Slot:
+    """A rule's place in the law; the rule is unpacked and made ready when a command first speaks of its program."""
 
-    __slots__ = ("_by_name", "_findings", "_grammars", "_matchers", "_memo", "_sets", "guarded", "rules")
+    __slots__ = ("_make", "_matcher", "is_finding", "programs")
 
-    def __init__(self, rules: RuleSet) -> None:
-        self.rules = rules
-        self._grammars = Grammars(dict(rules.grammars))
-        self._sets = {name: PathSet(patterns) for name, patterns in rules.paths}
-        matchers = tuple(Matcher(rule) for rule in rules.rules)
-        self._findings = tuple(one for one in matchers if one.rule.when.finding)
-        self._matchers = tuple(one for one in matchers if not one.rule.when.finding)
-        self._by_name: dict[str, tuple[Matcher, ...]] = {}
-        self.guarded = frozenset(
-            name for one in self._matchers for name in one.rule.when.program if not set(name) & _SIGNS
+    def __init__(self, programs: tuple[str, ...], *, is_finding: bool, make: Callable[[], Rule]) -> None:
+        self.programs, self.is_finding = programs, is_finding
+        self._make = make
+        self._matcher: Matcher | None = None
+
+    @property
+    def matcher(self) -> Matcher:
+        if self._matcher is None:
+            self._matcher = Matcher(self._make())
+        return self._matcher
+
+    def speaks_of(self, name: str) -> bool:
+        return not self.programs or program_fits(name, self.programs)
+
+
+def _slots(rules: RuleSet | dict[str, Any]) -> tuple[_Slot, ...]:
+    if isinstance(rules, RuleSet):
+        return tuple(
+            _Slot(rule.when.program, is_finding=bool(rule.when.finding), make=partial(_given, rule))
+            for rule in rules.rules
         )
+    return tuple(
+        _Slot(
+            tuple(data["when"].get("program", ())),
+            is_finding="finding" in data["when"],
+            make=partial(unpack_rule, data),
+        )
+        for data in rules["rules"]
+    )
+
+
+def _given(rule: Rule) -> Rule:
+    return rule
+
+
+class Judge:
+    """Compiled rules, as a set or packed, indexed by program; immutable. `Law` puts an agent's tools in front of it."""
+
+    __slots__ = ("_by_name", "_findings", "_grammars", "_memo", "_rules", "_sets", "_slots", "guarded")
+
+    def __init__(self, rules: RuleSet | dict[str, Any]) -> None:
+        self._rules = rules
+        slots = _slots(rules)
+        self._findings = tuple(slot for slot in slots if slot.is_finding)
+        self._slots = tuple(slot for slot in slots if not slot.is_finding)
+        self._by_name: dict[str, tuple[Matcher, ...]] = {}
+        self.guarded = frozenset(name for slot in self._slots for name in slot.programs if not set(name) & _SIGNS)
         self._memo: dict[tuple[str, Places, str], Judgement] = {}
+        grammars, paths = (rules.grammars, rules.paths) if isinstance(rules, RuleSet) else unpack_tables(rules)
+        self._grammars = Grammars(dict(grammars))
+        self._sets = {name: PathSet(patterns) for name, patterns in paths}
+
+    @property
+    def rules(self) -> RuleSet:
+        """The compiled rules; without examples where they were packed."""
+        return self._rules if isinstance(self._rules, RuleSet) else unpack(self._rules)
 
     def judge(self, text: str, places: Places, agent_type: str = "lead") -> Judgement:
         """Give the verdict on a command text. A judge that breaks, denies."""
@@ -160,20 +206,16 @@ class Judge:
 
     def _candidates(self, scene: Scene) -> tuple[Matcher, ...]:
         if scene.finding:
-            return self._findings
+            return tuple(slot.matcher for slot in self._findings)
         name = scene.event.name
         if name is None:
-            return self._matchers
+            return tuple(slot.matcher for slot in self._slots)
         found = self._by_name.get(name)
         if found is None:
             if len(self._by_name) > _MEMO_SIZE:
                 self._by_name.clear()
-            found = self._by_name[name] = tuple(one for one in self._matchers if _speaks_of(one.rule, name))
+            found = self._by_name[name] = tuple(slot.matcher for slot in self._slots if slot.speaks_of(name))
         return found
-
-
-def _speaks_of(rule: Rule, name: str) -> bool:
-    return not rule.when.program or program_fits(name, rule.when.program)
 
 
 def _stand_in(unknown: Unchecked) -> ExecEvent:

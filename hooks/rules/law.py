@@ -13,7 +13,7 @@ from .cache import load_cached, save_cached
 from .files import FILE_TOOLS, judge_file
 from .judge import JUDGE_FAILED, UNREADABLE, Judge, Judgement
 from .live import protected_places, rule_files
-from .model import Source, pack, unpack
+from .model import Source, pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,10 +34,12 @@ class Law:
 
     __slots__ = ("_judge", "digest", "sources")
 
-    def __init__(self, rules: RuleSet, sources: tuple[Source, ...] = (), digest: str = "") -> None:
+    def __init__(
+        self, rules: RuleSet | dict[str, Any], sources: tuple[Source, ...] = (), digest: str = ""
+    ) -> None:
         self._judge = Judge(rules)
         self.sources = sources
-        self.digest = digest or digest_of(rules)
+        self.digest = digest or digest_of(self._judge.rules)
 
     @classmethod
     def load(
@@ -51,7 +53,8 @@ class Law:
         """Load the shipped rules, then a user's file, then a project's, then `extra`; a missing file adds nothing.
 
         The user's file sets the floor and may disable shipped rules by id; all later ones only tighten. Every
-        example in every rule is tried. With `cache`, rules compiled before are taken from the state folder.
+        example in every rule is tried. With `cache`, rules compiled before are taken from the state folder; those know
+        no examples and no places of origin.
 
         Raises:
             ConfigError: a file is not valid or not readable, or an example fails; file, line, remedy.
@@ -60,7 +63,7 @@ class Law:
         return cls.of_sources(sources, cache=cache)
 
     @classmethod
-    def here(cls, workspace: str, rules: str | None = None) -> Law:
+    def here(cls, workspace: str, rules: str | None = None, *, cache: bool = True) -> Law:
         """Load the law in force in a workspace: shipped, the user's (or the file `rules` instead), the project's.
 
         Raises:
@@ -69,7 +72,7 @@ class Law:
         user, project = rule_files(workspace)
         if rules is not None and not os.path.exists(rules):
             raise ConfigError("there is no such rule file; check the path", rules)
-        return cls.load(rules or user, project, protected_places())
+        return cls.load(rules or user, project, protected_places(), cache=cache)
 
     @classmethod
     def of_sources(cls, sources: tuple[Source, ...], *, cache: bool = False) -> Law:
@@ -81,7 +84,7 @@ class Law:
         cached = load_cached(sources) if cache else None
         if cached is not None:
             digest, packed = cached
-            return cls(unpack(packed), sources, digest)
+            return cls(packed, sources, digest)
         from .examples import check_examples
         from .load import compile_sources
 

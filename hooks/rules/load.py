@@ -160,13 +160,14 @@ def _merged_grammars(sources: tuple[Source, ...], drafts: list[dict[str, Any]]) 
     merged: dict[str, Grammar] = {}
     for source, data in zip(sources, drafts, strict=True):
         for name, table in data.get("programs", {}).items():
-            check_keys(source, table, ("values", "single_dash", "aliases", "same_as"), f"[programs.{name}]")
+            check_keys(source, table, ("values", "maybe", "single_dash", "aliases", "same_as"), f"[programs.{name}]")
             base = merged.get(name) or merged.get(str(table.get("same_as", "")), Grammar())
             merged[name] = Grammar(
                 base.values | frozenset(strings(source, table, "values")),
                 known=True,
                 single_dash=bool(table.get("single_dash", base.single_dash)),
                 aliases=(*base.aliases, *strings(source, table, "aliases")),
+                maybe=base.maybe | frozenset(strings(source, table, "maybe")),
             )
     return merged
 

@@ -59,10 +59,19 @@ class Condition:
     options: tuple[str, ...] = ()
     upstream_reads: tuple[str, ...] = ()
 
+    def asked(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Give the fields that ask for something, with what they ask for."""
+        pairs = ((name, getattr(self, name)) for name in CONDITION_FIELDS)
+        return tuple((name, held) for name, held in pairs if held)
+
     @property
     def strength(self) -> int:
         """How many kinds of thing it asks for beside the program: what an unknown program is held against."""
-        return sum(bool(getattr(self, name)) for name in self.__fields__ if name != "program")
+        return sum(name != "program" for name, _ in self.asked())
+
+
+CONDITION_FIELDS: tuple[str, ...] = Condition.__match_args__
+"""The names of a condition's fields, which are also their names in TOML."""
 
 
 @frozen
@@ -90,14 +99,15 @@ class Rule:
 class Grammar:
     """How a program reads its arguments.
 
-    `values` are the options that take the next word; the list is complete if `known`. `single_dash`: `-force` is one
-    option, not a cluster. `aliases` are groups of spellings of one option, like `-f|--force`.
+    `values` are the options that take the next word, `maybe` those that do so in some places; both lists are complete
+    if `known`. `single_dash`: `-force` is one option, not a cluster. `aliases` are groups of spellings of one option, like `-f|--force`.
     """
 
     values: frozenset[str] = frozenset()
     known: bool = False
     single_dash: bool = False
     aliases: tuple[str, ...] = ()
+    maybe: frozenset[str] = frozenset()
 
 
 @frozen
@@ -110,11 +120,11 @@ class RuleSet:
 
 
 def pack(rules: RuleSet) -> dict[str, Any]:
-    """Turn a rule set into plain JSON data, the same for the same rules."""
+    """Turn a rule set into plain JSON data: what it decides, without examples and places of origin."""
     return {
         "rules": [_pack_rule(rule) for rule in rules.rules],
         "grammars": {
-            name: [sorted(grammar.values), grammar.known, grammar.single_dash, list(grammar.aliases)]
+            name: [sorted(grammar.values), grammar.known, grammar.single_dash, sorted(grammar.maybe)]
             for name, grammar in rules.grammars
         },
         "paths": {name: list(patterns) for name, patterns in rules.paths},
@@ -122,42 +132,45 @@ def pack(rules: RuleSet) -> dict[str, Any]:
 
 
 def unpack(data: dict[str, Any]) -> RuleSet:
-    """Turn data from `pack` back into a rule set.
+    """Turn data from `pack` back into a rule set, which decides the same.
 
     Raises:
         LookupError, TypeError, ValueError: the data is not what `pack` makes.
     """
-    return RuleSet(
-        tuple(_unpack_rule(rule) for rule in data["rules"]),
-        tuple(
-            (name, Grammar(frozenset(values), known, single, tuple(aliases)))
-            for name, (values, known, single, aliases) in data["grammars"].items()
-        ),
-        tuple((name, tuple(patterns)) for name, patterns in data["paths"].items()),
+    return RuleSet(tuple(unpack_rule(rule) for rule in data["rules"]), *unpack_tables(data))
+
+
+def unpack_tables(
+    data: dict[str, Any],
+) -> tuple[tuple[tuple[str, Grammar], ...], tuple[tuple[str, tuple[str, ...]], ...]]:
+    """Turn the grammars and path sets of `pack`'s data back; raises as `unpack`."""
+    grammars = (
+        (name, Grammar(frozenset(values), known, single, (), frozenset(maybe)))
+        for name, (values, known, single, maybe) in data["grammars"].items()
     )
+    return tuple(grammars), tuple((name, tuple(patterns)) for name, patterns in data["paths"].items())
 
 
-_PLAIN = ("id", "decision", "message", "speculative", "source", "entry")
-_LISTS = ("agents", "deny", "allow")
+_PLAIN = ("id", "decision", "message", "speculative", "entry")
 
 
 def _pack_rule(rule: Rule) -> dict[str, Any]:
     packed: dict[str, Any] = {name: getattr(rule, name) for name in _PLAIN}
-    packed.update({name: list(getattr(rule, name)) for name in _LISTS})
+    packed["agents"] = list(rule.agents)
     packed["when"] = _pack_condition(rule.when)
     packed["unless"] = [_pack_condition(condition) for condition in rule.unless]
     return packed
 
 
 def _pack_condition(condition: Condition) -> dict[str, list[str]]:
-    return {name: list(held) for name in condition.__fields__ if (held := getattr(condition, name))}
+    return {name: list(held) for name, held in condition.asked()}
 
 
-def _unpack_rule(data: dict[str, Any]) -> Rule:
-    plain = {name: data[name] for name in _PLAIN}
-    lists = {name: tuple(data[name]) for name in _LISTS}
+def unpack_rule(data: dict[str, Any]) -> Rule:
+    """Turn one rule of `pack`'s data back; raises as `unpack`."""
+    plain: dict[str, Any] = {name: data[name] for name in _PLAIN}
     unless = tuple(_unpack_condition(condition) for condition in data["unless"])
-    return Rule(when=_unpack_condition(data["when"]), unless=unless, **plain, **lists)
+    return Rule(when=_unpack_condition(data["when"]), unless=unless, agents=tuple(data["agents"]), **plain)
 
 
 def _unpack_condition(data: dict[str, list[str]]) -> Condition:
