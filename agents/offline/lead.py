@@ -72,10 +72,8 @@ class _Lead:
             return self._hand_out("Now the changes, each part by a subagent of its own.", parts)
         if self._must_check():
             call: Call = ("bash", {"command": self.order.check, "timeout": CHECK_SECONDS})
-            return reply(self.request, "All parts are back. I run the check.", [*self._todos("check"), call])
-        if self._is_plan_open():
-            return reply(self.request, "The work is done; I close the plan.", self._todos("done"))
-        return reply(self.request, self.report())
+            return self._go_on("All parts are back; the check is next.", self._todos("check"), [call])
+        return self._go_on("The work is done.", self._todos("done"), [])
 
     def report(self, problem: str = "") -> str:
         """Say what was done so far."""
@@ -115,9 +113,14 @@ class _Lead:
 
     def _hand_out(self, text: str, parts: Sequence[Part]) -> Answer:
         stage = "look" if parts[0].look else "work"
-        return reply(
-            self.request, text, [*self._todos(stage, parts), *(self._task(part) for part in parts[:AT_ONCE])]
-        )
+        return self._go_on(text, self._todos(stage, parts), [self._task(part) for part in parts[:AT_ONCE]])
+
+    def _go_on(self, text: str, todos: Sequence[Call], calls: Sequence[Call]) -> Answer:
+        """Bring the plan up to date, so that people see it before the work; then work, or report."""
+        written = [one.args.get("todos") for one in self.talk.of("todo_write")]
+        if any(call[1]["todos"] not in written for call in todos):
+            return reply(self.request, text, todos)
+        return reply(self.request, "" if calls else self.report(), calls)
 
     def _task(self, part: Part) -> Call:
         args: dict[str, Any] = {"description": write_part(part), "title": part.title}
@@ -176,13 +179,6 @@ class _Lead:
             text = group[0].title if step == 1 else f"parts {min(numbers)} to {max(numbers)}"
             items.append((text[0].upper() + text[1:], "in_progress" if active in numbers else status))
         return items
-
-    def _is_plan_open(self) -> bool:
-        plans = [one for one in self.talk.of("todo_write") if not one.is_error]
-        if not plans or "todo_write" not in self.talk.tools:
-            return False
-        todos: Any = plans[-1].args.get("todos", ())
-        return any(item.get("status") != "completed" for item in todos)
 
 
 def _part_of(one: Exchange) -> Part | str:

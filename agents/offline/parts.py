@@ -35,8 +35,9 @@ class Part:
     @property
     def title(self) -> str:
         """A few words for the person who watches."""
-        doing = "look at" if self.look else str(self.order.changes[0]).replace("`", "")
-        return f"part {self.number}/{self.of}: {doing}, {counted(len(self.files), 'file')}"
+        first, last = self.files[0], self.files[-1]
+        files = first if first == last else f"{first} … {last} ({counted(len(self.files), 'file')})"
+        return f"{'look at ' if self.look else ''}part {self.number}/{self.of}: {files}"
 
 
 def counted(number: int, noun: str) -> str:
