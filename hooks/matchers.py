@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 from .errors import ConfigError
+from .patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ ECOSYSTEM: dict[str, tuple[str, ...]] = {
 """Our tools' names, and what other products call them; the first is the one sent to hook programs."""
 
 _OURS = {theirs: ours for ours, names in ECOSYSTEM.items() for theirs in names}
-_PLAIN = re.compile(r"[\w\-\s,|]+\Z")
+_PLAIN = lazy(r"[\w\-\s,|]+\Z")
 _GLOB_SIGNS = frozenset("*?[")
 
 

@@ -9,10 +9,10 @@ can check it by bytes alone, in any language, without agreeing on how to print a
 from __future__ import annotations
 
 import json
-import re
 from json.encoder import encode_basestring as quote
 
 from ..digests import sha256
+from ..patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _refuse(value: object) -> object:
 encode = _make_encode()
 """Compact JSON of plain data. Raises ValueError, TypeError or RecursionError where it is not; see `plain.plain`."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = lazy("[\ud800-\udfff]")
 
 
 def utf8(text: str) -> bytes:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 
+from ..patterns import lazy
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KINDS = ("drop", "truncate", "delete-all")
 
-_TOKEN = re.compile(
+_TOKEN = lazy(
     r"""--[^\n]*|\#[^\n]*|/\*!\d*|\*/|/\*.*?(?:\*/|\Z)|\s+   # comments; MySQL runs what stands in /*! */
     |'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.|"")*"?|`[^`]*`?|\[[^\]\n]*\]
     |\$(\w*)\$.*?(?:\$\1\$|\Z)

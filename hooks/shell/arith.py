@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from ..patterns import lazy
 from .events import Value, literal
 from .machine import Frame, Machine, State
 from .state import Unset
@@ -114,7 +115,7 @@ def _word(m: Machine, st: State, fr: Frame, expr: Expr) -> int | None:
     return text_number(m, st, fr, value_of(m, st, fr, expr.word))
 
 
-_NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|\d+#\w+|\d+)")
+_NUMBER = lazy(r"[-+]?(?:0[xX][0-9a-fA-F]+|\d+#\w+|\d+)")
 
 
 def text_number(m: Machine, st: State, fr: Frame, value: Value, depth: int = 0) -> int | None:

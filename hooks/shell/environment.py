@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from ..frozen import replace
+from ..patterns import lazy
 from .events import Value, literal
 from .machine import Frame, Machine, State
 
@@ -24,7 +23,9 @@ FILES = frozenset({"BASH_ENV", "ENV", "PYTHONSTARTUP", "ZDOTDIR_RC"})
 LOADERS = frozenset({
     "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "GCONV_PATH", "PERL5DB", "PYTHONINSPECT_LIB", "NODE_REPL_EXTERNAL_MODULE",
 })  # fmt: skip
-HARMLESS_PRELOAD = re.compile(r"(?:.*/)?(?:libjemalloc|libtcmalloc|libeatmydata|libfaketime|libSegFault|libasan|libtsan|mimalloc)[\w.+-]*")
+HARMLESS_PRELOAD = lazy(
+    r"(?:.*/)?(?:libjemalloc|libtcmalloc|libeatmydata|libfaketime|libSegFault|libasan|libtsan|mimalloc)[\w.+-]*"
+)
 USUALLY_EXPORTED = frozenset({"PATH", "HOME", "SHELL", "USER", "LANG", "TERM", "EDITOR", "PAGER", "VISUAL"})
 
 
@@ -59,7 +60,9 @@ def _follow(m: Machine, st: State, fr: Frame, name: str, value: Value) -> None:
         run_shell(m, st, inner, value, name)
 
 
-OPTIONS = frozenset({"LESSOPEN", "LESSCLOSE", "PERL5OPT", "RUBYOPT", "MAKEFLAGS", "GNUMAKEFLAGS", "TAR_OPTIONS", "ZIPOPT"})
+OPTIONS = frozenset(
+    {"LESSOPEN", "LESSCLOSE", "PERL5OPT", "RUBYOPT", "MAKEFLAGS", "GNUMAKEFLAGS", "TAR_OPTIONS", "ZIPOPT"}
+)
 _SPECIAL = COMMANDS | EXPANDED | FILES | LOADERS | OPTIONS
 
 

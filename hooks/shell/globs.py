@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from ..patterns import lazy
 from .events import Glob, Hole, Value
 from .languages import glob_regex
 
-_PIECE = re.compile(r"\*\*|\*|\?|\[[!^]?\]?(?:\[:\w+:\]|[^\]/])*\]")
+_PIECE = lazy(r"\*\*|\*|\?|\[[!^]?\]?(?:\[:\w+:\]|[^\]/])*\]")
 
 
 def pieces(text: str) -> list[str | Glob]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 
+from ..patterns import lazy
 from . import quotes
 from .events import ExecEvent, Glob, Value, literal
 from .machine import DONE, Frame, Machine, Outcome, State
@@ -129,13 +130,19 @@ def _dirname(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Value | None
     words = operands(event.argv)
     if not words or words[0].text is None:
         return None
-    return literal((posixpath.dirname(words[0].text.rstrip("/")) or ("/" if words[0].text[:1] == "/" else ".")) + "\n")
+    return literal(
+        (posixpath.dirname(words[0].text.rstrip("/")) or ("/" if words[0].text[:1] == "/" else ".")) + "\n"
+    )
 
 
 def _realpath(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Value | None:
     del fr
     words = operands(event.argv)
-    if not words or words[0].text is None or (event.name == "readlink" and not has(event.argv, "fem", "canonicalize")):
+    if (
+        not words
+        or words[0].text is None
+        or (event.name == "readlink" and not has(event.argv, "fem", "canonicalize"))
+    ):
         return None
     path = m.places.join(st.cwds[0] if st.cwds else "/", words[0].text)
     file = st.files.get(path)
@@ -190,7 +197,7 @@ _SOURCES: dict[str, Callable[[Machine, State, Frame, ExecEvent], Value | None]] 
     "yes": _yes,
 }
 
-_SPEC = re.compile(r"%(?:%|\(([^)]*)\)T|([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?[hlLjzt]*([diouxXfFeEgGaAcsbqQ]))")
+_SPEC = lazy(r"%(?:%|\(([^)]*)\)T|([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?[hlLjzt]*([diouxXfFeEgGaAcsbqQ]))")
 
 
 def printf(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
@@ -253,7 +260,13 @@ def _converted(kind: str, value: Value, precision: str | None, width: str | None
     if kind == "b":
         return literal(quotes.backslash(text))
     if kind in "sqQ":
-        text = quotes.quote(text) if kind in "qQ" else text[: int(precision)] if (precision or "").isdigit() else text
+        text = (
+            quotes.quote(text)
+            if kind in "qQ"
+            else text[: int(precision)]
+            if (precision or "").isdigit()
+            else text
+        )
         pad = int(width) if width and width.isdigit() and len(width) < 5 else 0
         return literal(text.ljust(pad) if "-" in flags else text.rjust(pad))
     if kind == "c":
@@ -268,7 +281,9 @@ def _number(kind: str, text: str, width: int, flags: str) -> Value:
     if number is None:
         return unknown("a number", digits=True)
     shown = {"o": f"{number:o}", "x": f"{number:x}", "X": f"{number:X}"}.get(kind, str(number))
-    return literal(shown.zfill(width) if "0" in flags else shown.ljust(width) if "-" in flags else shown.rjust(width))
+    return literal(
+        shown.zfill(width) if "0" in flags else shown.ljust(width) if "-" in flags else shown.rjust(width)
+    )
 
 
 __all__ = ("fields", "input_text", "lines", "printf", "run")

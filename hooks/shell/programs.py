@@ -6,6 +6,7 @@ import posixpath
 import re
 
 from ..frozen import replace
+from ..patterns import lazy
 from .events import ExecEvent, Hole, Value, literal
 from .links import through_links
 from .machine import DONE, MAX_DEPTH, Frame, Machine, Outcome, Refused, State
@@ -47,7 +48,9 @@ def make_event(
 
 def _outputs(fr: Frame) -> tuple[str, ...]:
     files = tuple(
-        f"file:{item.target.show()}" for item in fr.redirects if item.writes and (item.fd == 1 or item.op[0] == "&")
+        f"file:{item.target.show()}"
+        for item in fr.redirects
+        if item.writes and (item.fd == 1 or item.op[0] == "&")
     )
     return files or fr.stdout_to
 
@@ -157,7 +160,9 @@ def _is_own_program(m: Machine, st: State, program: Value) -> bool:
     folder = program.prefix.rpartition("/")[0]
     if not folder or folder.startswith("/dev"):
         return False
-    return all(inside_workspace(m, path) and path != m.places.workspace for path in paths_of(m, st, literal(folder)))
+    return all(
+        inside_workspace(m, path) and path != m.places.workspace for path in paths_of(m, st, literal(folder))
+    )
 
 
 def _resolve(m: Machine, st: State, text: str) -> str:
@@ -197,7 +202,11 @@ def _real_name(m: Machine, path: str) -> str | None:
     ):
         real = m.places.resolve(path)
         return posixpath.basename(real) if real != path else None
-    return posixpath.basename(path) if not inside_workspace(m, path) and path.startswith("/") and "bin/" in path else None
+    return (
+        posixpath.basename(path)
+        if not inside_workspace(m, path) and path.startswith("/") and "bin/" in path
+        else None
+    )
 
 
 def _own_script(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
@@ -258,14 +267,18 @@ def _unknown_program(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outc
     return None
 
 
-CODE_OPTION = re.compile(r"-[ce]|-x|--?(?:command|cmd|exec|execute|run|shell|eval|script|hook|on-\w+|pre|post)(?:-\w+)?")
+CODE_OPTION = lazy(
+    r"-[ce]|-x|--?(?:command|cmd|exec|execute|run|shell|eval|script|hook|on-\w+|pre|post)(?:-\w+)?"
+)
 
 
 def scan_tail(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
     """Judge every argument tail of a program that may run its arguments, if it starts with a guarded name."""
     if fr.speculative or not event.argv:
         return
-    inner = replace(fr, via=(*fr.via, event.name or event.program.show()), speculative=True, depth=fr.depth + 1)
+    inner = replace(
+        fr, via=(*fr.via, event.name or event.program.show()), speculative=True, depth=fr.depth + 1
+    )
     previous = ""
     for index, value in enumerate(event.argv):
         text = value.text or ""

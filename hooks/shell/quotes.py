@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+from ..patterns import lazy
+
 _SIMPLE = {
     "a": "\a", "b": "\b", "e": "\033", "E": "\033", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     "\\": "\\", "'": "'", '"': '"', "?": "?",
 }  # fmt: skip
-_ANSI = re.compile(
+_ANSI = lazy(
     r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|x\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})"
     r"|c([\s\S])|([\s\S]))"
 )
@@ -50,9 +52,9 @@ def _stop_at_nul(text: str) -> str:
     return text.partition("\0")[0]
 
 
-_DOUBLE = re.compile(r'\\([$`"\\])|\\\n')
-_HEREDOC = re.compile(r"\\([$`\\])|\\\n")
-_BARE = re.compile(r"\\\n|\\([\s\S])")
+_DOUBLE = lazy(r'\\([$`"\\])|\\\n')
+_HEREDOC = lazy(r"\\([$`\\])|\\\n")
+_BARE = lazy(r"\\\n|\\([\s\S])")
 
 
 def double(text: str) -> str:
@@ -82,7 +84,7 @@ def bare(text: str) -> list[tuple[str, bool]]:
     return pieces
 
 
-_ECHO = re.compile(
+_ECHO = lazy(
     r"\\(?:0([0-7]{0,3})|([1-7][0-7]{0,2})|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([\s\S]))"
 )
 
