@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from signal import Signals
 from typing import Annotated, Any
@@ -19,7 +19,7 @@ from .tool import Output, ToolContext, markdown, tool
 
 MAX_ARGUMENT_BYTES = 100_000
 """Linux takes 128 KiB in one argument; a longer command goes into a file."""
-SHOWN_LEFT_BEHIND = 5
+SHOWN_PROCESSES = 5
 
 
 @tool(description=markdown("bash"))
@@ -78,19 +78,25 @@ def _not_started(workspace: Path, error: OSError) -> str:
 
 
 def _text(captured: Captured, ended: Ended, seconds: float) -> str:
-    notes: list[str] = []
-    if ended.timed_out:
-        notes.append(f"timed out after {seconds:g} s; the command and all its processes were ended")
-    elif ended.exit_status:
-        notes.append(f"exit status {ended.exit_status}{_signal_name(ended.exit_status)}")
-    if ended.left_behind:
-        names = "; ".join(ended.left_behind[:SHOWN_LEFT_BEHIND])
-        more = len(ended.left_behind) - SHOWN_LEFT_BEHIND
-        notes.append(f"still running in the background when the command ended, and ended: {names}")
-        notes[-1] += f" and {more} more" if more > 0 else ""
     output = captured.text.rstrip("\n")
     shown = output if output.strip() else "(no output)"
-    return "\n".join([shown, *(f"[{note}]" for note in notes)])
+    return "\n".join([shown, *(f"[{note}]" for note in _notes(ended, seconds))])
+
+
+def _notes(ended: Ended, seconds: float) -> Iterator[str]:
+    if ended.timed_out:
+        yield f"timed out after {seconds:g} s; the command and all its processes were ended"
+    elif ended.exit_status:
+        yield f"exit status {ended.exit_status}{_signal_name(ended.exit_status)}"
+    if ended.left_behind:
+        yield f"still running in the background when the command ended, and ended: {_named(ended.left_behind)}"
+    if ended.survivors:
+        yield f"could not be ended and still running: {_named(ended.survivors)}"
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - SHOWN_PROCESSES
+    return "; ".join(names[:SHOWN_PROCESSES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _signal_name(status: int) -> str:

@@ -12,13 +12,16 @@ DROPPED = re.compile(
     r"|GIT_(?:DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|NAMESPACE|CONFIG_(?:COUNT|KEY_.*|VALUE_.*|PARAMETERS))"
     r"|GIT_ALTERNATE_OBJECT_DIRECTORIES|GIT_PREFIX|GIT_EXEC_PATH|GIT_EXTERNAL_DIFF|GIT_PROXY_COMMAND"
     r"|PYTHONSTARTUP|PERL5OPT|RUBYOPT|NODE_OPTIONS|LESSOPEN|LESSCLOSE|DISPLAY|WAYLAND_DISPLAY|OLDPWD|HISTFILE"
-    r"|COLUMNS|LINES|TERMCAP"
+    r"|COLUMNS|LINES|TERMCAP|GPG_TTY"
 )
 SECRET = re.compile(
-    r".*(?:API_?KEY|ACCESS_?KEY|SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PRIVATE_?KEY).*",
+    r".*(?:API_?KEY|ACCESS_?KEY|SECRET|TOKEN(?!IZERS)|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|PRIVATE_?KEY).*"
+    r"|.*_(?:KEY|PASS|AUTH)|PGPASS",
     re.IGNORECASE,
 )
 """Names of variables that hold secrets. Commands come from a model, and whatever they see may leave the machine."""
+LOGIN = re.compile(r"\w+://[^\s/:@]*:[^\s/@]+@")
+"""A password inside an address, as databases have them. Proxies keep theirs, or there would be no network."""
 
 NO_EDITOR = (
     "echo 'There is no editor here: give the text on the command line, as git commit -m does.' >&2; false"
@@ -50,10 +53,12 @@ QUIET: Mapping[str, str] = {
 
 def command_environment(inherited: Mapping[str, str], added: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a command; what is `added` on purpose stands, whatever its name."""
-    kept = {
-        name: value
-        for name, value in inherited.items()
-        if not DROPPED.fullmatch(name) and not SECRET.fullmatch(name)
-    }
+    kept = {name: value for name, value in inherited.items() if _harmless(name, value)}
     kept.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
     return {**kept, **QUIET, **added}
+
+
+def _harmless(name: str, value: str) -> bool:
+    if DROPPED.fullmatch(name) or SECRET.fullmatch(name):
+        return False
+    return name.upper().endswith("_PROXY") or not LOGIN.search(value)

@@ -17,7 +17,7 @@ from pathlib import Path
 import anyio
 
 MARK = "DECURION_CALL"
-"""The environment variable whose value tells the processes of one call."""
+"""The environment variable that tells the processes of one call: the marks of all calls around it, joined by '/'."""
 PROC = Path("/proc")
 GRACE_SECONDS = 0.5
 """Between the request to end and the kill: enough to remove a lock file, too short to be felt."""
@@ -54,7 +54,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The processes of one command: `leader` is the shell's process id, `mark` the value of `MARK`."""
+    """The processes of one command: `leader` is the shell's process id, `mark` what its `MARK` holds."""
 
     leader: int
     mark: str
@@ -75,11 +75,11 @@ class Family:
         if self.leader in {member.group, member.session}:
             return True
         try:
-            return f"{MARK}={self.mark}".encode() in (PROC / str(member.pid) / "environ").read_bytes().split(
-                b"\0"
-            )
+            environ = (PROC / str(member.pid) / "environ").read_bytes()
         except OSError:
             return False
+        start = environ.find(f"{MARK}=".encode())
+        return start >= 0 and self.mark.encode() in environ[start:].split(b"\0", 1)[0]
 
     def _group_only(self) -> tuple[Member, ...]:
         try:
@@ -88,14 +88,15 @@ class Family:
             return ()
         return (Member(self.leader, 0, os.getpid(), self.leader, self.leader),)
 
-    async def end(self, others: Iterable[Member] = ()) -> None:
+    async def end(self, others: Iterable[Member] = ()) -> tuple[Member, ...]:
         """Ask all members, and those named, to end; kill what has not done so after the grace.
 
-        Bounded in time; call it under a shield where the caller may be cancelled.
+        Returns who withstood that, processes of another user for one. Bounded in time; call it under a shield where
+        the caller may be cancelled.
         """
         known = {*self.members(), *others}
         if not known:
-            return
+            return ()
         self._signal(known, signal.SIGTERM)
         with anyio.move_on_after(GRACE_SECONDS):
             while known := self._left(known):  # noqa: ASYNC110 - as in `gone`
@@ -105,6 +106,7 @@ class Family:
             while known := self._left(known):
                 self._signal(known, signal.SIGKILL)
                 await anyio.sleep(POLL_SECONDS)
+        return tuple(known)
 
     async def gone(self, seconds: float) -> None:
         """Wait until nobody lives any more, but no longer than this."""

@@ -25,12 +25,13 @@ class Ended:
     """How a command ended.
 
     `exit_status` is the shell's, 128 + n for a signal n, 124 at the time limit. `left_behind` names processes that
-    outlived the shell and were ended.
+    outlived the shell and were ended, `survivors` those that could not be.
     """
 
     exit_status: int
     timed_out: bool
     left_behind: tuple[str, ...]
+    survivors: tuple[str, ...] = ()
 
 
 async def run_to_end(
@@ -48,7 +49,7 @@ async def run_to_end(
         OSError: when the program cannot be started.
     """
     family, process, pipe = await _started(argv, folder, environ)
-    timed_out, left = False, ()
+    timed_out, left, survivors = False, (), ()
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_pump, pipe, sink)
@@ -59,7 +60,7 @@ async def run_to_end(
                 await family.gone(SETTLE_SECONDS)
                 left = tuple(member.name for member in family.members())
             with anyio.CancelScope(shield=True):
-                await family.end()
+                survivors = tuple(member.name for member in await family.end())
             tasks.cancel_scope.deadline = anyio.current_time() + DRAIN_SECONDS
     finally:
         with anyio.CancelScope(shield=True):
@@ -67,7 +68,7 @@ async def run_to_end(
             os.close(pipe)
             await process.aclose()
     status = process.returncode or 0
-    return Ended(124 if timed_out else status if status >= 0 else 128 - status, timed_out, left)
+    return Ended(124 if timed_out else status if status >= 0 else 128 - status, timed_out, left, survivors)
 
 
 async def _started(
@@ -85,7 +86,7 @@ async def _started(
                 stdout=theirs,
                 stderr=STDOUT,
                 cwd=folder,
-                env={**environ, MARK: mark},
+                env={**environ, MARK: f"{os.environ.get(MARK, '')}/{mark}"},
                 start_new_session=True,
             )
             return Family(process.pid, mark), process, ours

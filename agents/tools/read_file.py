@@ -24,7 +24,7 @@ CARRIAGE_RETURN = "\r"
 async def read_file(
     ctx: ToolContext,
     path: Annotated[str, "The file, relative to the workspace"],
-    offset: Annotated[int, "First line to show, counted from 1", {"minimum": 1}] = 1,
+    offset: Annotated[int, "First line to show, counted from 1", {"minimum": 0}] = 1,
     limit: Annotated[int | None, "How many lines to show", {"minimum": 1}] = None,
 ) -> Output:
     """Show a file's lines, each with its number and a tab before it, or an image."""
@@ -34,7 +34,7 @@ async def read_file(
     if kind is not None:
         return _image(place, data, kind, ctx.limits)
     text, notes = _decoded(place, data)
-    return Output(_numbered(text, offset, limit or ctx.limits.read_lines, ctx.limits, notes))
+    return Output(_numbered(text, max(offset, 1), limit or ctx.limits.read_lines, ctx.limits, notes))
 
 
 def _image(place: Place, data: bytes, kind: ImageKind, limits: Limits) -> Output:

@@ -87,17 +87,31 @@ def check_against(
     Raises:
         ToolError: lists every argument that is wrong, and shows the right form once.
     """
-    from jsonschema import Draft202012Validator
-
-    validator: Any = cast("Any", Draft202012Validator)(schema)
-    errors: list[Any] = sorted(
-        validator.iter_errors(args), key=lambda error: [str(part) for part in error.path]
-    )
+    errors = _errors(tool_name, schema, args)
     if not errors:
         return
     told = list(dict.fromkeys(_told(error, schema) for error in errors))
     form = json.dumps(example, ensure_ascii=False) if example is not None else _form(schema)
     raise ToolError(f"{tool_name}: {'; '.join(told)}. Right form: {form}")
+
+
+def _errors(tool_name: str, schema: Mapping[str, Any], args: Mapping[str, Any]) -> list[Any]:
+    """Return jsonschema's errors, in the order of the arguments.
+
+    Raises:
+        ToolError: when the schema itself, of a tool from elsewhere, cannot be used.
+    """
+    from jsonschema import Draft202012Validator
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
+
+    # With a registry of its own, and an empty one, a schema cannot make the checker fetch what it refers to.
+    empty: Any = cast("Any", Registry)()
+    validator: Any = cast("Any", Draft202012Validator)(schema, registry=empty)
+    try:
+        return sorted(validator.iter_errors(args), key=lambda error: [str(part) for part in error.path])
+    except Unresolvable as error:
+        raise ToolError(f"the schema of {tool_name} refers to what is not in it: {error.ref}") from error
 
 
 def _told(error: Any, schema: Mapping[str, Any]) -> str:

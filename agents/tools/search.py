@@ -67,13 +67,13 @@ def scope_of(ctx: ToolContext, path: str, pattern: str, *, include_ignored: bool
     """
     if "\0" in pattern:
         raise ToolError("the pattern holds a NUL character, which no path can")
-    base, rest = _split(pattern)
     root = inside(".", ctx.workspace).path
     place = inside(path or ".", ctx.workspace, ctx.scratch)
     if not place.path.exists():
         raise ToolError(
             f"{place.shown} does not exist, so nothing was searched; use glob to find the right name"
         )
+    base, rest = _split(pattern, place.path)
     if base:
         place = _below(ctx, place, base)
     if UPWARDS.search(rest):
@@ -92,20 +92,26 @@ def scope_of(ctx: ToolContext, path: str, pattern: str, *, include_ignored: bool
     )
 
 
-def _split(pattern: str) -> tuple[str, str]:
-    """Split a glob into the folders it names outright and the rest, anchored if anything stood before it."""
+def _split(pattern: str, folder: Path) -> tuple[str, str]:
+    """Split a glob into what it names outright, a folder or file, and the rest, anchored if anything stood before it.
+
+    What is there counts as named outright whatever its characters: `app/[id]/page.tsx` is one file.
+    """
     if pattern.startswith("!"):
         return "", pattern
+    named = folder / pattern
+    if named.is_dir() or (re.search(r"[/*?\[{]", pattern) and named.is_file()):
+        return pattern, ""
     parts = pattern.removeprefix("./").split("/")
     plain = next((number for number, part in enumerate(parts) if WILD.search(part)), len(parts) - 1)
     base = "/".join(parts[:plain]) or ("/" if pattern.startswith("/") else "")
     rest = "/".join(parts[plain:])
-    return base, f"/{rest}" if base else rest
+    return base, f"/{rest}" if base and rest else rest
 
 
 def _below(ctx: ToolContext, place: Place, base: str) -> Place:
     below = inside(base if base.startswith("/") else f"{place.path}/{base}", ctx.workspace, ctx.scratch)
-    if not below.path.is_dir():
+    if not below.path.exists():
         raise ToolError(
             f"there is no folder {below.shown}, so nothing was searched; use glob to find the right name"
         )

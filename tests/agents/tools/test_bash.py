@@ -331,6 +331,8 @@ async def test_secrets_and_start_up_code_do_not_reach_a_command(
         "GH_TOKEN": "hidden",
         "AWS_SECRET_ACCESS_KEY": "hidden",
         "DB_PASSWORD": "hidden",
+        "STRIPE_KEY": "hidden",
+        "DATABASE_URL": "postgres://me:hidden@localhost/db",
         "BASH_ENV": str(tmp_path / "evil.sh"),
         "PROMPT_COMMAND": "echo hidden",
         "LD_PRELOAD": "hidden.so",

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+import anyio
 import pytest
 
 from decurion.agents.tools import TOOLS, ToolContext, edit_file, read_file, write_file
@@ -292,3 +293,11 @@ async def test_a_file_is_no_folder_to_write_below(ctx: ToolContext) -> None:
 async def test_a_change_is_reported_for_the_log(ctx: ToolContext) -> None:
     output = await call(write_file, ctx, path="./a/../b.txt", content="x\n")
     assert output.meta["files_changed"] == ["b.txt"]
+
+
+async def test_edits_of_several_agents_at_once_are_all_kept(ctx: ToolContext) -> None:
+    put(ctx, b"".join(b"word%02d\n" % number for number in range(20)))
+    async with anyio.create_task_group() as tasks:
+        for number in range(20):
+            tasks.start_soon(edit, ctx, f"word{number:02}", f"term{number:02}")
+    assert (ctx.workspace / "f.txt").read_bytes() == b"".join(b"term%02d\n" % number for number in range(20))

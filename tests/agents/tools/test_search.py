@@ -77,6 +77,9 @@ async def test_a_named_path_is_searched_in_spite_of_ignore_rules(
         ("**/b.py", ["src/b.py"]),
         ("b.py", ["src/b.py"]),
         ("src/**", ["src/b.py"]),
+        ("src/", ["src/b.py"]),
+        ("src", ["src/b.py"]),
+        ("./src/*.py", ["src/b.py"]),
         ("{src,gen}/b.py", ["src/b.py"]),
     ],
 )
@@ -85,6 +88,12 @@ async def test_a_named_pattern_is_searched_in_spite_of_ignore_rules(
 ) -> None:
     assert hits(await text(grep, ctx, pattern="needle", glob=pattern)) == expected
     assert hits(await text(glob, ctx, pattern=pattern)) == expected
+
+
+async def test_a_name_with_wildcards_in_it_is_found_by_itself(ctx: ToolContext) -> None:
+    put(ctx.workspace, "app/[id]/page.tsx")
+    assert hits(await text(glob, ctx, pattern="app/[id]/page.tsx")) == ["app/[id]/page.tsx"]
+    assert hits(await text(glob, ctx, pattern="**/*.tsx", path="app/[id]")) == ["app/[id]/page.tsx"]
 
 
 async def test_ignored_files_are_included_on_request_and_git_never(ctx: ToolContext) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -107,6 +108,12 @@ def test_names_of_arguments_that_models_are_used_to_are_taken(
     name: str, given: dict[str, Any], meant: dict[str, Any]
 ) -> None:
     assert prepare(TOOLS[name], given) == meant
+
+
+def test_a_schema_cannot_make_the_checker_fetch_anything() -> None:
+    foreign = replace(count_lines, input_schema={"$ref": "http://127.0.0.1:9/schema.json"})
+    with pytest.raises(ToolError, match="schema of count_lines"):
+        prepare(foreign, {})
 
 
 def test_two_spellings_that_disagree_are_refused() -> None:
