@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 
-from ..audit.places import state_dir
+from ..audit.places import make_private, state_dir
 from ..digests import sha256
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ def save_cached(sources: tuple[Source, ...], digest: str, packed: dict[str, Any]
     try:
         path = _path(sources)
         folder = os.path.dirname(path)
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        make_private(folder)
         draft = f"{path}.{os.getpid()}"
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with open(descriptor, "w", encoding="ascii") as file:

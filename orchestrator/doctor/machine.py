@@ -13,6 +13,7 @@ from pathlib import Path
 
 from decurion.hooks import DecurionError
 from decurion.hooks.audit import state_dir
+from decurion.hooks.audit.places import make_private
 from decurion.hooks.files import config_dir
 from decurion.hooks.rules import Law
 
@@ -51,7 +52,7 @@ def _program(name: str, flag: str, remedy: str) -> Finding:
 def _state_folder() -> Finding:
     folder = Path(state_dir())
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(str(folder))
         with tempfile.NamedTemporaryFile(dir=folder):
             pass
     except OSError as error:
