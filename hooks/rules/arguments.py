@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from ..shell.events import ExecEvent
 
-OFF = frozenset({"false", "0", "no", "off", "none"})
-"""Values that switch an option off: `--force=false`."""
+_OFF = frozenset({"false", "0", "no", "off", "none"})
+"""Values that may switch an option off: `--dry-run=none`."""
 
 
 @frozen
@@ -28,7 +28,16 @@ class Option:
     @property
     def is_off(self) -> bool:
         """True for `--force=false`."""
-        return self.value is not None and "=" in self.whole and (self.value.text or "").lower() in OFF
+        return self._given() == "false"
+
+    @property
+    def may_be_off(self) -> bool:
+        """True for `--dry-run=none` and the like, and where the value is not known."""
+        given = self._given()
+        return given is not None and (given in _OFF or "<" in given)
+
+    def _given(self) -> str | None:
+        return self.value.show().lower() if self.value is not None and "=" in self.whole else None
 
 
 @frozen
@@ -194,7 +203,7 @@ def _has_exactly(arguments: Arguments, choice: str) -> bool:
         same = option.name == name or option.whole.partition("=")[0] == name
         if same and equals and option.value is not None and text_fits(option.value.text or "\0", wanted):
             return True
-        if same and not equals and not option.is_off:
+        if same and not equals and not option.may_be_off:
             return True
     return False
 

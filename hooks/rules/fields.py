@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import ConfigError
-from .match import OPERAND_WORDS
+from .match import OPERAND_WORDS, SOURCES
 from .model import CONDITION_FIELDS, FINDINGS, Condition
 from .sql import KINDS
 
@@ -97,6 +97,7 @@ def _check_words(source: Source, rule: str, condition: Condition, sets: frozense
 def _check_predicate(source: Source, rule: str, predicate: str, sets: frozenset[str]) -> None:
     if predicate.startswith(_SELF_EXPLAINING):
         return
+    predicate = predicate.removeprefix(SOURCES)
     name = predicate.partition("= ")[2] or predicate
     if name.startswith(_SELF_EXPLAINING):
         return

@@ -24,12 +24,19 @@ def component_fits(piece: Component, pattern: str, *, deep: bool) -> bool:
 
         return fnmatchcase(piece, pattern)
     if piece.is_opaque:
-        return False  # an unknown name is not suspected of being each of the protected ones
+        return pattern == "*"  # an unknown name is not suspected of being each of the protected ones
     if pattern.startswith(".") and not isinstance(piece.parts[0], str) and not _matches_dot(piece.parts[0]):
         return False
-    if (deep or "*" in pattern) and piece.could_be(STRANGE_NAME):
-        return pattern == "*"
+    if deep or "*" in pattern:
+        if piece.could_be(STRANGE_NAME):
+            return pattern == "*"
+        piece = _without_holes(piece)
     return piece.could_match(Value(pattern_parts(pattern)))
+
+
+def _without_holes(piece: Value) -> Value:
+    """Take unknown pieces for plain text: they are not suspected of completing every pattern."""
+    return Value(tuple("x" if isinstance(part, Hole) else part for part in piece.parts)) if piece.holes else piece
 
 
 def _matches_dot(part: Glob | Hole) -> bool:

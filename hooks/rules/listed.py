@@ -31,9 +31,7 @@ def listed_by(value: Value) -> list[tuple[ExecEvent, Value]]:
         return [(source, _join(word, tail)) for word in _found_by_find(source)]
     if source.name in {"fd", "fdfind"}:
         return [(source, _join(word, tail)) for word in _found_by_fd(source)]
-    if source.name == "ls" and not any(word and not word.startswith("-") for word in source.words):
-        return [(source, Value((Glob("*"), *tail)))]
-    return []
+    return [(source, _join(word, tail)) for word in _listed_by_ls(source)] if source.name == "ls" else []
 
 
 def _join(word: Value, tail: tuple[str | Glob | Hole, ...]) -> Value:
@@ -69,6 +67,14 @@ def _found_by_fd(event: ExecEvent) -> list[Value]:
     pattern = plain[0].text if plain else "."
     roots = plain[1:] or [Value((".",))]
     return roots if pattern in {".", "", ".*"} else [_below(root, STRANGE_NAME) for root in roots]
+
+
+def _listed_by_ls(event: ExecEvent) -> list[Value]:
+    """Give what `ls` prints as paths: everything here, or the patterns given; names inside a folder are not paths."""
+    given = [value for value in event.argv if not (value.text or "").startswith("-")]
+    if not given:
+        return [Value((Glob("*"),))]
+    return given if all(value.has_glob for value in given) else []
 
 
 def _below(root: Value, name: str) -> Value:

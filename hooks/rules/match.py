@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     Test = Callable[[tuple[str, ...], Scene], bool]
 
+SOURCES = "but-last "
+"""Before a predicate over operands: the last one, where things go to, does not count."""
+
 FEW = 2
 """How many things beside the program a rule must ask for to be held against a program nobody knows."""
 
@@ -113,6 +116,8 @@ def _operand(predicate: str, words: tuple[Word, ...], scene: Scene) -> bool:
         return not any(not word.maybe for word in words)
     if predicate == "several":
         return len(words) > 1
+    if predicate.startswith(SOURCES):
+        return any(value_holds(predicate.removeprefix(SOURCES), word.value, scene) for word in words[:-1])
     return any(value_holds(predicate, word.value, scene) for word in words)
 
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     Spot = Path | None
     PathSets = Mapping[str, PathSet]
 
+NEW_CONTAINER = "container new "
+"""How `ExecEvent.remote` starts for what runs in a container made for it: its files are its own, but for mounts."""
+
 BUILT_IN = (
     "outside",
     "root-of-all",
@@ -85,7 +88,7 @@ def _on_host(path: str, event: ExecEvent) -> str | None:
         if path == inside or path == mount or path.startswith(f"{mount}/"):
             rest = path[len(mount) :].lstrip("/")
             return f"{outside.rstrip('/')}/{rest}" if rest else outside or "/"
-    return None if event.mounts or event.remote.startswith("container-run") else path
+    return None if event.mounts or event.remote.startswith(NEW_CONTAINER) else path
 
 
 def _components(path: str) -> Path:
@@ -125,7 +128,7 @@ def _spots(value: Value, event: ExecEvent, places: Places) -> Iterable[Spot]:
         pieces = _pieces(value)
         start: list[Component] = [] if value.prefix.startswith("/") else list(_components(base))
         path = _walk(start, pieces)
-        if event.mounts or event.remote.startswith("container-run"):
+        if event.mounts or event.remote.startswith(NEW_CONTAINER):
             path = _mapped(path, event)
         if path is not None:
             yield path

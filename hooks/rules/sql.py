@@ -50,7 +50,8 @@ def _statements(text: str) -> Iterator[list[str]]:
             yield tokens
             tokens = []
         elif token.startswith("$") and len(token) > 1:
-            yield from _statements(token.strip("$"))
+            tag = len(found[1] or "") + 2
+            yield from _statements(token[tag : -tag if token.endswith("$") else None])
         else:
             tokens.append(token if token[0] in "'\"`" else token.upper())
     yield tokens

@@ -22,11 +22,15 @@ GLOBAL_SHORT = "cHlfp"
 GLOBAL_LONG = frozenset("config context host log-level tlscacert tlscert tlskey file project-name project-directory env-file profile"
                         " ansi parallel namespace kubeconfig cluster user as container server token request-timeout"
                         " root runroot connection url identity storage-driver".split())  # fmt: skip
-EXEC_LONG = frozenset("container namespace pod-running-timeout filename env user workdir index env-file detach-keys".split())
+EXEC_LONG = frozenset(
+    "container namespace pod-running-timeout filename env user workdir index env-file detach-keys".split()
+)
 
 
 def _inner(fr: Frame, event: ExecEvent, where: str, mounts: tuple[tuple[str, str], ...] = ()) -> Frame:
-    return replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1, remote=f"container {where}", mounts=mounts)
+    return replace(
+        fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1, remote=f"container {where}", mounts=mounts
+    )
 
 
 def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
@@ -68,7 +72,7 @@ def _run(m: Machine, st: State, fr: Frame, event: ExecEvent, rest: tuple[Value, 
     entry = next(values_of(options, "", "entrypoint"), None)
     if entry is not None and entry.parts:
         command.insert(0, entry)
-    inner = _inner(fr, event, _shown(rest, at), mounts)
+    inner = _inner(fr, event, f"new {_shown(rest, at)}", mounts)
     folder = next((value.text for value in values_of(options, "w", "workdir") if value.text), "/")
     return _inside(m, st, inner, tuple(command), folder)
 
@@ -128,14 +132,18 @@ def _kubectl(m: Machine, st: State, fr: Frame, event: ExecEvent, words: tuple[Va
     return _inside(m, st, _inner(fr, event, "pod"), behind[skip(behind, "cnf", EXEC_LONG) :])
 
 
-def _behind_dashes(m: Machine, st: State, fr: Frame, event: ExecEvent, words: tuple[Value, ...]) -> Outcome | None:
+def _behind_dashes(
+    m: Machine, st: State, fr: Frame, event: ExecEvent, words: tuple[Value, ...]
+) -> Outcome | None:
     """`lxc exec name -- program`, `distrobox enter name -- program`: the home folder may be shared."""
     for code in values_of(words, "c", "command"):
         run_shell(m, st, _inner(fr, event, "machine"), code, event.name or "")
     texts = [value.text for value in words]
     shared = ((m.places.home, m.places.home),) if event.name in {"distrobox", "toolbox"} else ()
     if "--" in texts:
-        return _inside(m, st, _inner(fr, event, "machine", shared), words[texts.index("--") + 1 :], st.cwds[0])
+        return _inside(
+            m, st, _inner(fr, event, "machine", shared), words[texts.index("--") + 1 :], st.cwds[0]
+        )
     if event.name in {"systemd-nspawn"}:
         at = skip(words, "DMuE", frozenset({"directory", "machine", "user", "bind", "setenv", "chdir"}))
         root = next((value.text for value in values_of(words, "D", "directory") if value.text), None)
@@ -148,7 +156,10 @@ _NAMED = {
     "kubectl": _kubectl,
     "oc": _kubectl,
     "k3s": lambda m, st, fr, event, words: _kubectl(m, st, fr, event, words[1:]),
-    **dict.fromkeys(("lxc", "lxc-attach", "vagrant", "distrobox", "toolbox", "systemd-nspawn", "minikube", "crictl"), _behind_dashes),
+    **dict.fromkeys(
+        ("lxc", "lxc-attach", "vagrant", "distrobox", "toolbox", "systemd-nspawn", "minikube", "crictl"),
+        _behind_dashes,
+    ),
 }
 
 __all__ = ("has", "literal", "run")
