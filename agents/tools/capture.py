@@ -45,9 +45,10 @@ class Cleaner:
 
 
 def _clean(text: str) -> str:
+    text = text.replace("\0", NUL)
     if not UNCLEAN.search(text):
         return text
-    text = ESCAPES.sub("", text).replace("\r\n", "\n").replace("\0", NUL)
+    text = ESCAPES.sub("", text).replace("\r\n", "\n")
     if "\r" in text:
         text = "\n".join(_as_overwritten(line) for line in text.split("\n"))
     while "\x08" in text and (shorter := BACKSPACED.sub("", text)) != text:

@@ -27,6 +27,8 @@ KILL_SECONDS = 1.0
 """How long killed processes are waited for; only one that is stuck in the kernel takes longer."""
 POLL_SECONDS = 0.02
 NAME_CHARS = 120
+MAX_PROC_BYTES = 4_000_000
+"""More than Linux lets an environment be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class Family:
         if self.leader in {member.group, member.session}:
             return True
         try:
-            environ = (PROC / str(member.pid) / "environ").read_bytes()
+            environ = _read(member.pid, "environ")
         except OSError:
             return False
         start = environ.find(f"{MARK}=".encode())
@@ -99,7 +101,7 @@ class Family:
             return ()
         self._signal(known, signal.SIGTERM)
         with anyio.move_on_after(GRACE_SECONDS):
-            while known := self._left(known):  # noqa: ASYNC110 - as in `gone`
+            while known := self._left(known):  # noqa: ASYNC110 - no event tells of it
                 await anyio.sleep(POLL_SECONDS)
         with anyio.move_on_after(KILL_SECONDS):
             # Again and again, since a process may fork between the look and the kill.
@@ -108,11 +110,12 @@ class Family:
                 await anyio.sleep(POLL_SECONDS)
         return tuple(known)
 
-    async def gone(self, seconds: float) -> None:
-        """Wait until nobody lives any more, but no longer than this."""
-        with anyio.move_on_after(seconds):
-            while self.members():  # noqa: ASYNC110 - other programs' processes send no event
-                await anyio.sleep(POLL_SECONDS)
+    async def gone(self, seconds: float) -> tuple[Member, ...]:
+        """Wait until nobody lives any more, but no longer than this; return who still does."""
+        deadline = anyio.current_time() + seconds
+        while (left := self.members()) and anyio.current_time() < deadline:  # noqa: ASYNC110 - no event tells of it
+            await anyio.sleep(POLL_SECONDS)
+        return left
 
     def _left(self, known: set[Member]) -> set[Member]:
         """Return the members there are now, and those known before that live: killing a parent hides its children."""
@@ -155,10 +158,19 @@ def _living() -> Iterator[Member]:
             yield member
 
 
+def _read(pid: int, name: str) -> bytes:
+    """Read a small file of `/proc`; a look at all processes reads hundreds, so pathlib would be half its time."""
+    descriptor = os.open(f"{PROC}/{pid}/{name}", os.O_RDONLY)
+    try:
+        return os.read(descriptor, MAX_PROC_BYTES)
+    finally:
+        os.close(descriptor)
+
+
 def _member(pid: int) -> Member | None:
     """Read one process; None if it is gone or only waits to be collected (proc_pid_stat(5))."""
     try:
-        stat = (PROC / str(pid) / "stat").read_bytes()
+        stat = _read(pid, "stat")
     except OSError:
         return None
     fields = stat.rpartition(b")")[2].split()

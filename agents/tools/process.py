@@ -13,7 +13,7 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import Process
 
-from .family import MARK, SETTLE_SECONDS, Family, holders
+from .family import MARK, SETTLE_SECONDS, Family, Member, holders
 
 CHUNK_BYTES = 65_536
 DRAIN_SECONDS = 0.3
@@ -31,7 +31,7 @@ class Ended:
     exit_status: int
     timed_out: bool
     left_behind: tuple[str, ...]
-    survivors: tuple[str, ...] = ()
+    survivors: tuple[str, ...]
 
 
 async def run_to_end(
@@ -49,26 +49,38 @@ async def run_to_end(
         OSError: when the program cannot be started.
     """
     family, process, pipe = await _started(argv, folder, environ)
-    timed_out, left, survivors = False, (), ()
+    ended: Ended | None = None
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_pump, pipe, sink)
-            with anyio.move_on_after(seconds) as limit:
-                await process.wait()
-            timed_out = limit.cancelled_caught
-            if not timed_out:
-                await family.gone(SETTLE_SECONDS)
-                left = tuple(member.name for member in family.members())
-            with anyio.CancelScope(shield=True):
-                survivors = tuple(member.name for member in await family.end())
+            ended = await _watch(family, process, seconds)
             tasks.cancel_scope.deadline = anyio.current_time() + DRAIN_SECONDS
     finally:
         with anyio.CancelScope(shield=True):
-            await family.end(() if _at_end(pipe) else holders(pipe))
+            if ended is None or not _at_end(pipe):
+                await family.end(holders(pipe))
             os.close(pipe)
             await process.aclose()
+    assert ended is not None
+    return ended
+
+
+async def _watch(family: Family, process: Process, seconds: float) -> Ended:
+    """Wait for the program, but no longer than the time limit, and end whom it leaves."""
+    with anyio.move_on_after(seconds) as limit:
+        await process.wait()
+    timed_out = limit.cancelled_caught
+    left = () if timed_out else _names(await family.gone(SETTLE_SECONDS))
+    survivors: tuple[str, ...] = ()
+    if timed_out or left:
+        with anyio.CancelScope(shield=True):
+            survivors = _names(await family.end())
     status = process.returncode or 0
     return Ended(124 if timed_out else status if status >= 0 else 128 - status, timed_out, left, survivors)
+
+
+def _names(members: Sequence[Member]) -> tuple[str, ...]:
+    return tuple(member.name for member in members)
 
 
 async def _started(
