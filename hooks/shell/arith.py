@@ -35,8 +35,16 @@ def number(m: Machine, st: State, fr: Frame, expr: Expr) -> int | None:
         return _word(m, st, fr, expr)
     if expr.op in _ASSIGN or expr.op.startswith(("++", "--")):
         return _assign(m, st, fr, expr)
+    if expr.op == "?" and len(expr.args) == 2 and expr.args[1].op == ":":
+        return _choose(m, st, fr, expr)
     args = [number(m, st, fr, arg) for arg in expr.args]
     return _apply(expr.op, args)
+
+
+def _choose(m: Machine, st: State, fr: Frame, expr: Expr) -> int | None:
+    condition = number(m, st, fr, expr.args[0])
+    results = [number(m, st, fr, arg) for arg in expr.args[1].args]
+    return None if condition is None else results[0 if condition else 1]
 
 
 def _apply(op: str, args: list[int | None]) -> int | None:

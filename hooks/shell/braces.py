@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .tree import Part, Text, Word
+from .tree import Param, Part, Text, Word
 
 MAX_WORDS = 2000
 """Words one brace word may make before it is refused."""
@@ -94,15 +94,19 @@ def _sequence(body: str) -> list[list[Item]] | None:
 
 def _word(items: list[Item]) -> Word:
     parts: list[Part] = []
-    run = ""
     for item in items:
-        if isinstance(item, str):
-            run += item
-            continue
-        if run:
-            parts.append(Text(run))
-        run = ""
-        parts.append(item)
-    if run:
-        parts.append(Text(run))
+        last = parts[-1] if parts else None
+        if not isinstance(item, str):
+            parts.append(item)
+        elif isinstance(last, Param) and last.short and not last.quoted and _continues(last.name, item):
+            # Braces come before parameters: `$x{,a}` is `$x $xa`.
+            parts[-1] = Param(last.name + item, short=True)
+        elif isinstance(last, Text) and not last.quoted:
+            parts[-1] = Text(last.text + item)
+        else:
+            parts.append(Text(item))
     return tuple(parts)
+
+
+def _continues(name: str, char: str) -> bool:
+    return name.isidentifier() and char.isascii() and (char.isalnum() or char == "_")

@@ -164,7 +164,9 @@ def enable(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     """`enable -f file name` loads code."""
     del st
     if any((value.text or "").startswith("-f") for value in event.argv):
-        m.unchecked("environment", fr.segment, "enable -f loads code into the shell", program="enable", event=event)
+        m.unchecked(
+            "environment", fr.segment, "enable -f loads code into the shell", program="enable", event=event
+        )
     return TRUE
 
 

@@ -108,7 +108,10 @@ def _pipe(m: Machine, st: State, fr: Frame, command: Pipe) -> Outcome:
         inside.unread = stdin.text if index else st.unread
         later = tuple(f"pipe:{_first_word(other)}" for other in command.stages[index + 1 :])
         inner = replace(
-            fr, stdin=stdin, stdout_to=later + fr.stdout_to, asynchronous=fr.asynchronous + (len(command.stages) > 1)
+            fr,
+            stdin=stdin,
+            stdout_to=later + fr.stdout_to,
+            asynchronous=fr.asynchronous + (len(command.stages) > 1),
         )
         outcome = run_stmt(m, inside, inner, stage)
         st.files = inside.files
@@ -187,7 +190,11 @@ def _certainly(value: Value, pattern: Value) -> bool:
     import re
 
     source = pattern_regex(pattern)
-    return value.text is not None and source is not None and re.fullmatch(source, value.text, re.DOTALL) is not None
+    return (
+        value.text is not None
+        and source is not None
+        and re.fullmatch(source, value.text, re.DOTALL) is not None
+    )
 
 
 def _func(m: Machine, st: State, _fr: Frame, command: Func) -> Outcome:
@@ -329,7 +336,9 @@ def note_fetched_code(m: Machine, fr: Frame, code: Value, program: str) -> None:
         m.unchecked("code", fr.segment, why, program=program, sources=fetched)
 
 
-FETCHERS = frozenset({"curl", "wget", "nc", "ncat", "netcat", "socat", "fetch", "aria2c", "http", "https", "xh", "lynx"})
+FETCHERS = frozenset(
+    {"curl", "wget", "nc", "ncat", "netcat", "socat", "fetch", "aria2c", "http", "https", "xh", "lynx"}
+)
 
 
 def expand_text(m: Machine, st: State, fr: Frame, value: Value) -> Value:

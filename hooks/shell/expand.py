@@ -61,7 +61,9 @@ def value_of(m: Machine, st: State, fr: Frame, word: Word | None) -> Value:
         if atom is None:
             pieces_.append(" ")
         else:
-            pieces_.append(atom[0].pattern if isinstance(atom[0], Glob) and atom[0].pattern[-1:] == ")" else atom[0])
+            pieces_.append(
+                atom[0].pattern if isinstance(atom[0], Glob) and atom[0].pattern[-1:] == ")" else atom[0]
+            )
     return of(pieces_)
 
 
@@ -212,7 +214,9 @@ def lookup(m: Machine, st: State, name: str) -> object:
 _DEFAULTS: dict[str, Callable[[Machine, State], tuple[Value, ...]]] = {
     "HOME": lambda m, _st: (literal(m.places.home),),
     "PWD": lambda _m, st: tuple(literal(cwd) for cwd in dict.fromkeys(st.cwds + st.fallback)),
-    "OLDPWD": lambda _m, st: tuple(literal(cwd) for cwd in st.oldpwd) or (unknown("$OLDPWD", variable="OLDPWD"),),
+    "OLDPWD": lambda _m, st: (
+        tuple(literal(cwd) for cwd in st.oldpwd) or (unknown("$OLDPWD", variable="OLDPWD"),)
+    ),
     "USER": lambda m, _st: (literal(m.places.user or posixpath.basename(m.places.home)),),
     "LOGNAME": lambda m, _st: (literal(m.places.user or posixpath.basename(m.places.home)),),
     "IFS": lambda _m, _st: (literal(DEFAULT_IFS),),
@@ -223,7 +227,9 @@ _DEFAULTS: dict[str, Callable[[Machine, State], tuple[Value, ...]]] = {
     "PS4": lambda _m, _st: (literal("+ "),),
     "TMPDIR": lambda m, _st: (literal(m.places.temp[0] if m.places.temp else "/tmp"),),  # noqa: S108
 }
-_NUMBERS = frozenset({"RANDOM", "SECONDS", "UID", "EUID", "PPID", "LINENO", "SHLVL", "BASHPID", "EPOCHSECONDS", "SRANDOM"})
+_NUMBERS = frozenset(
+    {"RANDOM", "SECONDS", "UID", "EUID", "PPID", "LINENO", "SHLVL", "BASHPID", "EPOCHSECONDS", "SRANDOM"}
+)
 
 
 def default_options(m: Machine, st: State, name: str) -> tuple[object, ...]:

@@ -20,7 +20,9 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
 
 def _copy(m: Machine, st: State, event: ExecEvent) -> Outcome:
     valued = {"install": "mogtS", "ln": "tS"}.get(event.name or "", "tS")
-    words = operands(event.argv, valued, frozenset({"target-directory", "suffix", "mode", "owner", "group", "backup"}))
+    words = operands(
+        event.argv, valued, frozenset({"target-directory", "suffix", "mode", "owner", "group", "backup"})
+    )
     folder = next(values_of(event.argv, "t", "target-directory"), None)
     if event.name == "install" and has(event.argv, "d", "directory"):
         return _make_folders(m, st, event)
@@ -49,15 +51,21 @@ def _place(m: Machine, st: State, event: ExecEvent, source: Value, target: Value
 
 
 def _made_from(m: Machine, st: State, event: ExecEvent, source: Value) -> File:
-    link = event.name in {"ln", "link"} or (event.name == "cp" and has(event.argv, "sl", "symbolic-link", "link"))
+    link = event.name in {"ln", "link"} or (
+        event.name == "cp" and has(event.argv, "sl", "symbolic-link", "link")
+    )
     known = file_at(m, st, source)
     if known is not None and not (link and not known.contents and not known.target):
         return File(known.contents, known.target, link or known.link)
     if source.text in {"/dev/stdin", "/dev/fd/0"} and not link:
-        return File((st.unread if st.unread is not None else unknown("standard input", event.stdin.upstream),))
+        return File(
+            (st.unread if st.unread is not None else unknown("standard input", event.stdin.upstream),)
+        )
     paths = paths_of(m, st, source)
     if not paths:
-        return File((unknown(f"a copy of {source.show()}", source.sources),) if source.sources else (), link=link)
+        return File(
+            (unknown(f"a copy of {source.show()}", source.sources),) if source.sources else (), link=link
+        )
     return File((), paths[0], link)
 
 
@@ -121,7 +129,11 @@ def _curl(m: Machine, st: State, event: ExecEvent) -> Outcome | None:
 
 
 def _remote_names(event: ExecEvent) -> list[Value]:
-    names = [posixpath.basename((value.text or "").partition("?")[0]) for value in event.argv if "://" in (value.text or "")]
+    names = [
+        posixpath.basename((value.text or "").partition("?")[0])
+        for value in event.argv
+        if "://" in (value.text or "")
+    ]
     return [literal(name) for name in names if name]
 
 

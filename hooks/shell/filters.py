@@ -78,7 +78,11 @@ def _gunzip(args: Args, text: str) -> str | None:
 def _tr_set(source: str) -> str:
     from . import quotes
 
-    classes = {"upper": "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "lower": "abcdefghijklmnopqrstuvwxyz", "digit": "0123456789"}
+    classes = {
+        "upper": "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+        "lower": "abcdefghijklmnopqrstuvwxyz",
+        "digit": "0123456789",
+    }
     classes["alpha"] = classes["upper"] + classes["lower"]
     classes["alnum"] = classes["digit"] + classes["alpha"]
     classes["space"] = " \t\n\v\f\r"
@@ -124,7 +128,9 @@ def _head(args: Args, text: str) -> str:
     if size is not None and size.text:
         return text[: int(size.text)]
     count = _count(args, 10)
-    return "".join(text.splitlines(keepends=True)[:count] if count >= 0 else text.splitlines(keepends=True)[:count])
+    return "".join(
+        text.splitlines(keepends=True)[:count] if count >= 0 else text.splitlines(keepends=True)[:count]
+    )
 
 
 def _tail(args: Args, text: str) -> str:

@@ -45,7 +45,19 @@ def _go(m: Machine, st: State, target: tuple[str, ...]) -> None:
 def _exists(m: Machine, st: State, path: str) -> bool:
     """True for folders that are certainly there."""
     places = m.places
-    sure = {"/", "/tmp", "/etc", "/usr", "/var", "/home", "/bin", places.home, places.workspace, places.cwd, *places.temp}  # noqa: S108
+    sure = {
+        "/",
+        "/tmp",
+        "/etc",
+        "/usr",
+        "/var",
+        "/home",
+        "/bin",
+        places.home,
+        places.workspace,
+        places.cwd,
+        *places.temp,
+    }  # noqa: S108
     return path in sure or places.workspace.startswith(path + "/") or path in st.files
 
 
@@ -72,7 +84,12 @@ def _cdpath(m: Machine, st: State, text: str) -> list[str]:
         return []
     value = lookup(m, st, "CDPATH")
     known = value.text if isinstance(value, Value) else ""
-    return [m.places.join(cwd, posixpath.join(folder, text)) for folder in (known or "").split(":") if folder for cwd in st.cwds]
+    return [
+        m.places.join(cwd, posixpath.join(folder, text))
+        for folder in (known or "").split(":")
+        if folder
+        for cwd in st.cwds
+    ]
 
 
 def _followed(m: Machine, st: State, path: str) -> str:
@@ -86,7 +103,9 @@ def _half_known(m: Machine, st: State, value: Value) -> tuple[str, ...]:
     """A folder with unknown parts: what is certain is the folder before them, kept as `FOLDER/*` would be."""
     if all(isinstance(part, (str, Glob)) for part in value.parts):
         text = value.show()
-        return tuple(m.places.join(cwd, text) for cwd in st.cwds if cwd != ANYWHERE or text.startswith("/")) or (ANYWHERE,)
+        return tuple(
+            m.places.join(cwd, text) for cwd in st.cwds if cwd != ANYWHERE or text.startswith("/")
+        ) or (ANYWHERE,)
     return (ANYWHERE,)
 
 

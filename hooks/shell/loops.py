@@ -19,17 +19,16 @@ def run_for(m: Machine, st: State, fr: Frame, command: For) -> Outcome:
 
     outs: list[Value] = []
 
-    def turns() -> Outcome:
-        items = list(st.positional) if command.items is None else fields_of(m, st, fr, command.items)
-        before = None if items else st.fork()
-        for item in items:
-            st.put(command.name, item)
-            outs.append(run_stmts(m, st, fr, command.body).out)
-        if before is not None:
-            run_stmts(m, before, fr, command.body)
+    def turns(inside: State) -> Outcome:
+        words = list(inside.positional) if command.items is None else fields_of(m, inside, fr, command.items)
+        for item in words:
+            inside.put(command.name, item)
+            outs.append(run_stmts(m, inside, fr, command.body).out)
+        if not words:
+            run_stmts(m, inside.fork(), fr, command.body)
         return DONE
 
-    m.worlds(turns)
+    m.worlds(st, turns)
     return Outcome(join(outs))
 
 

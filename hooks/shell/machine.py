@@ -126,21 +126,25 @@ class Machine:
             self._open.extend({**base, key: index} for index in range(1, len(options)))
         return options[min(self._world[key], len(options) - 1)]
 
-    def worlds(self, action: Callable[[], Outcome]) -> Outcome:
-        """Run an action once for each combination of possible values that it looks at."""
+    def worlds(self, st: State, action: Callable[[State], Outcome]) -> Outcome:
+        """Run an action once for each combination of possible values that it looks at, and join what it leaves."""
         if self._world is not None:
-            return action()
+            return action(st)
+        before = st.fork()
         todo: list[dict[object, int]] = [{}]
         outcome = DONE
         count = 0
         while todo:
             self._world, self._open = todo.pop(), []
             count += 1
+            inside = before.fork() if count > 1 else st
             try:
-                outcome = action()
+                outcome = action(inside)
             finally:
                 todo.extend(self._open)
                 self._world = None
+            if count > 1:
+                st.merge(inside)
             if count > MAX_WORLDS:
                 raise Refused("the command depends on too many possible values to be judged")
         return outcome if count == 1 else Outcome(outcome.out)
@@ -183,7 +187,9 @@ class Machine:
         """A value from text that was hidden."""
         return Value(tuple(self.reveal(text)))
 
-    def write(self, path: Value, content: Value | None, by: ExecEvent | None, *, append: bool = False) -> None:
+    def write(
+        self, path: Value, content: Value | None, by: ExecEvent | None, *, append: bool = False
+    ) -> None:
         """Take down that a file would be written."""
         self.writes.append(Written(path, content, append, by))
 

@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-def skip(words: Sequence[Value], short: str = "", long: frozenset[str] = frozenset(), *, dash: bool = False) -> int:
+def skip(
+    words: Sequence[Value], short: str = "", long: frozenset[str] = frozenset(), *, dash: bool = False
+) -> int:
     """The index of the first operand. `short` and `long` name the options that take a value as the next word.
 
     With `dash` a lone `-` is an option too (`su -`).
@@ -50,7 +52,9 @@ def values_of(words: Sequence[Value], short: str = "", *long: str) -> Iterator[V
             yield found
 
 
-def _value_in(word: Value, text: str, short: str, long: tuple[str, ...], following: Value | None) -> Value | None:
+def _value_in(
+    word: Value, text: str, short: str, long: tuple[str, ...], following: Value | None
+) -> Value | None:
     for name in long:
         for dashes in ("--", "-"):
             if text == dashes + name:

@@ -7,7 +7,7 @@ import re
 from . import quotes
 from .arith import index_key, number
 from .events import Hole, Value, literal
-from .expand import atoms_from, atoms_of, lookup, pattern_of, value_of
+from .expand import atoms_from, atoms_of, field_separators, lookup, pattern_of, value_of
 from .globs import pattern_regex
 from .machine import Frame, Machine, State
 from .state import UNSET, Array, Unset
@@ -26,7 +26,10 @@ def expand_param(m: Machine, st: State, fr: Frame, param: Param) -> list[Atom]:
     if param.flag == "length":
         return atoms_from(_length(m, st, fr, param), quoted=param.quoted)
     if param.flag == "names":
-        return atoms_from(join([literal(name) for name in sorted(st.vars) if name.startswith(param.name)], " "), quoted=False)
+        return atoms_from(
+            join([literal(name) for name in sorted(st.vars) if name.startswith(param.name)], " "),
+            quoted=False,
+        )
     which = _index(m, st, fr, param)
     if param.name in MANY or which in MANY:
         return _many(m, st, fr, param, which or param.name)
@@ -105,7 +108,8 @@ def _many(m: Machine, st: State, fr: Frame, param: Param, which: str) -> list[At
     elif param.op:
         values = [operate(m, st, fr, param, value) for value in values]
     if param.quoted and which == "*":
-        return atoms_from(join(values, " "), quoted=True)
+        ifs = field_separators(m, st)
+        return atoms_from(join(values, ifs[:1]), quoted=True)
     atoms: list[Atom] = []
     for index, value in enumerate(values):
         if index:
@@ -167,7 +171,9 @@ def _default(m: Machine, st: State, fr: Frame, param: Param, found: Value | Unse
         is_set = value is not None and (value.text != "" or not param.op.startswith(":"))
     kind = param.op[-1]
     if kind == "+":
-        return _as_quoted(atoms_of(m, st, fr, word), param) if is_set else atoms_from(EMPTY, quoted=param.quoted)
+        return (
+            _as_quoted(atoms_of(m, st, fr, word), param) if is_set else atoms_from(EMPTY, quoted=param.quoted)
+        )
     if kind == "?":
         return atoms_from(_filled(value) if value else unknown(f"${param.name}"), quoted=param.quoted)
     if is_set and value is not None:
@@ -206,7 +212,9 @@ def operate(m: Machine, st: State, fr: Frame, param: Param, value: Value) -> Val
         with_ = value_of(m, st, fr, param.word2 if isinstance(param.word2, tuple) else ())
         return _replace(value, op, pattern_of(m, st, fr, _word(param)), with_)
     if op == ":":
-        return _slice(value, _number(m, st, fr, param.word), _number(m, st, fr, param.word2), param.word2 is not None)
+        return _slice(
+            value, _number(m, st, fr, param.word), _number(m, st, fr, param.word2), param.word2 is not None
+        )
     if op in {"^", "^^", ",", ",,"}:
         return _case(value, op)
     if op == "@":

@@ -181,9 +181,13 @@ class _Reader:
         return build(node)
 
     def _call(self, node: Json) -> Command:
-        return Call(
-            self._assigns(node.get("Assigns")), tuple(self.word(word) for word in node.get("Args") or ())
-        )
+        assigns = self._assigns(node.get("Assigns"))
+        words = tuple(self.word(word) for word in node.get("Args") or ())
+        for index, item in enumerate(assigns):
+            if not item.name.isidentifier() or not item.name.isascii():
+                # shfmt takes `-x=1` for an assignment; for bash it is a word, and so is all behind it.
+                return Call(assigns[:index], (*(_as_word(one) for one in assigns[index:]), *words))
+        return Call(assigns, words)
 
     def _assigns(self, nodes: list[Json] | None) -> tuple[Assign, ...]:
         return tuple(self._assign(node) for node in nodes or ())
@@ -308,6 +312,7 @@ class _Reader:
             word2,
             self._maybe(node.get("Index")),
             flag or ("indirect" if node.get("Excl") else ""),
+            short=bool(node.get("Short")),
         )
 
     def _operation(self, node: Json) -> tuple[str, Word | Expr | None, Word | Expr | None]:
@@ -332,6 +337,13 @@ class _Reader:
             return self._expr(node["X"])
         args = tuple(self._expr(node[key]) for key in ("X", "Y") if node.get(key))
         return Expr(node["Op"] + ("post" if node.get("Post") else ""), args)
+
+
+def _as_word(item: Assign) -> Word:
+    if item.array is not None or item.index is not None:
+        raise Unreadable("the command holds an array element where a program would be")
+    first = Text(f"{item.name}{'+' if item.append else ''}=")
+    return _joined([first, *(item.value or ())])
 
 
 def _stages(stmt: Stmt) -> tuple[Stmt, ...]:

@@ -34,7 +34,11 @@ def _apply(m: Machine, st: State, fr: Frame, redirect: Redir) -> Frame:
         return _feed(st, fr, redirect, Stdin("text", text, tuple(m.trace[start:])))
     start = len(m.trace)
     target = _target(m, st, fr, redirect)
-    if op in {"<&", ">&"} and target.text is not None and (target.text.strip("-").isdigit() or target.text == "-"):
+    if (
+        op in {"<&", ">&"}
+        and target.text is not None
+        and (target.text.strip("-").isdigit() or target.text == "-")
+    ):
         return _duplicate(st, fr, redirect, target.text)
     fd = redirect.fd if redirect.fd >= 0 else 0 if op.startswith("<") else 1
     found = Redirect(">" if op == ">&" else op, fd, target)
@@ -98,7 +102,11 @@ def paths_of(m: Machine, st: State, value: Value) -> list[str]:
     text = value.text
     if not text:
         return []
-    return [m.places.join(cwd, text) for cwd in (*st.cwds, *st.fallback) if cwd != ANYWHERE or text.startswith("/")]
+    return [
+        m.places.join(cwd, text)
+        for cwd in (*st.cwds, *st.fallback)
+        if cwd != ANYWHERE or text.startswith("/")
+    ]
 
 
 def file_at(m: Machine, st: State, value: Value) -> File | None:

@@ -18,7 +18,7 @@ from .values import EMPTY, join, unknown
 def run_call(m: Machine, st: State, fr: Frame, stmt: Stmt) -> Outcome:
     """Run a simple command, once for every combination of values its words may have."""
     call = stmt.command if isinstance(stmt.command, Call) else Call((), ())
-    return m.worlds(lambda: _call(m, st, fr, stmt, call))
+    return m.worlds(st, lambda inside: _call(m, inside, fr, stmt, call))
 
 
 def _call(m: Machine, st: State, fr: Frame, stmt: Stmt, call: Call) -> Outcome:
@@ -150,7 +150,7 @@ def _array(m: Machine, st: State, fr: Frame, item: Assign, name: str) -> Array:
 
 def run_decl(m: Machine, st: State, fr: Frame, command: Decl) -> Outcome:
     """`declare`, `export`, `local`, `readonly`, `typeset`: attributes and assignments."""
-    return m.worlds(lambda: _declare(m, st, fr, command))
+    return m.worlds(st, lambda inside: _declare(m, inside, fr, command))
 
 
 def _declare(m: Machine, st: State, fr: Frame, command: Decl) -> Outcome:
@@ -174,7 +174,9 @@ def _declare(m: Machine, st: State, fr: Frame, command: Decl) -> Outcome:
     return DONE
 
 
-def _declare_naked(m: Machine, st: State, fr: Frame, word: Value, flags: str, *, local: bool, exported: bool) -> None:
+def _declare_naked(
+    m: Machine, st: State, fr: Frame, word: Value, flags: str, *, local: bool, exported: bool
+) -> None:
     """`export NAME`, `declare "$x"`, `export "$name=value"`: names and assignments that are words."""
     text = m.hide(word)
     name, equals, rest = text.partition("=")

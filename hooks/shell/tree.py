@@ -21,7 +21,7 @@ class Text:
 class Param:
     """A parameter expansion. `op` is `:-`, `#`, `/`, `//`, `:`, `^^`, `@` and so on, or empty.
 
-    `flag` is `length` for `${#x}`, `indirect` for `${!x}`, `names` for `${!x*}`.
+    `flag` is `length` for `${#x}`, `indirect` for `${!x}`, `names` for `${!x*}`; `short` says it is `$x`.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Param:
     word2: Word | Expr | None = None
     index: Expr | None = None
     flag: str = ""
+    short: bool = False
 
 
 @frozen

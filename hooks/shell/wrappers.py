@@ -93,7 +93,20 @@ SUBCOMMANDS = {
 }  # fmt: skip
 """Where the program to run stands behind this subcommand; other subcommands do not run anything."""
 OPERANDS_AFTER = {"aws-vault": 1, "direnv": 1}
-JOINED = frozenset({"entr", "onchange", "reflex", "hyperfine", "caffeinate", "chronic", "ifne", "unbuffer", "xvfb-run", "dbus-launch"})
+JOINED = frozenset(
+    {
+        "entr",
+        "onchange",
+        "reflex",
+        "hyperfine",
+        "caffeinate",
+        "chronic",
+        "ifne",
+        "unbuffer",
+        "xvfb-run",
+        "dbus-launch",
+    }
+)
 
 
 def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
@@ -148,7 +161,11 @@ def _adjusted(
         if not re.match(r"[A-Za-z_]\w*=", text):
             break
         tail = tail[1:]
-    if name in {"setarch", "linux32", "linux64", "arch"} and tail and re.fullmatch(r"(?:-\w+|x86_64|i[36]86|linux(?:32|64)|aarch64|uname26)", tail[0].text or ""):
+    if (
+        name in {"setarch", "linux32", "linux64", "arch"}
+        and tail
+        and re.fullmatch(r"(?:-\w+|x86_64|i[36]86|linux(?:32|64)|aarch64|uname26)", tail[0].text or "")
+    ):
         tail = tail[1:]
     return tail, fr, st
 

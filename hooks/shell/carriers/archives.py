@@ -27,8 +27,14 @@ def tar(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     for value in values_of(words, "", "checkpoint-action"):
         if value.prefix.startswith("exec="):
             run_shell(m, st, inner, after(value, 5), "tar")
-    for code in (*values_of(words, "", *_abbreviations(words)), *values_of(words, "I"), *values_of(words, "F")):
-        if code.text is None or not re.fullmatch(r"(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzop|brotli)(?: -\S+)*", code.text):
+    for code in (
+        *values_of(words, "", *_abbreviations(words)),
+        *values_of(words, "I"),
+        *values_of(words, "F"),
+    ):
+        if code.text is None or not re.fullmatch(
+            r"(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzop|brotli)(?: -\S+)*", code.text
+        ):
             run_shell(m, st, inner, code, "tar")
     return None
 

@@ -25,11 +25,19 @@ def make(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         inside.cwds, inside.fallback = folders_named(m, inside, folder), ()
     names = _given(m, words)
     texts = [m.hide(value) for value in values_of(words, "", "eval")]
-    texts.extend(m.hide(value)[2:] for value in words if value.prefix.startswith("-E") and len(value.prefix) > 2)
+    texts.extend(
+        m.hide(value)[2:] for value in words if value.prefix.startswith("-E") and len(value.prefix) > 2
+    )
     for file in _files(m, inside, fr, words):
         texts.append(m.hide(file))
     for text in texts:
-        _Makefile(m, inside, inner, names, dry=has(words, "nqt", "dry-run", "just-print", "recon", "question", "touch")).run(text)
+        _Makefile(
+            m,
+            inside,
+            inner,
+            names,
+            dry=has(words, "nqt", "dry-run", "just-print", "recon", "question", "touch"),
+        ).run(text)
     shell = names.get("SHELL")
     if shell is not None:
         run_shell(m, inside, inner, m.value(shell), "make")
@@ -140,7 +148,19 @@ class _Makefile:
         if function == "eval":
             self.run(self._expand(rest, depth + 1))
             return ""
-        if _blank and function in {"foreach", "call", "if", "or", "and", "info", "warning", "error", "subst", "strip", "wildcard"}:
+        if _blank and function in {
+            "foreach",
+            "call",
+            "if",
+            "or",
+            "and",
+            "info",
+            "warning",
+            "error",
+            "subst",
+            "strip",
+            "wildcard",
+        }:
             return self._expand(rest.rpartition(",")[2], depth + 1)
         return self._expand(self.names.get(inside.strip(), ""), depth + 1)
 

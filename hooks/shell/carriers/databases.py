@@ -40,14 +40,23 @@ def _run_matches(m: Machine, st: State, fr: Frame, event: ExecEvent, texts: list
 def sqlite(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`.shell code`, `.system code`, `.once |code`, `edit()`."""
     texts = _texts(m, st, fr, event, "", "init")
-    _run_matches(m, st, fr, event, texts, r"(?m)^\s*\.(?:sh\w*|sy\w*)\s+(.*)$|^\s*\.(?:once|output|import)\s+\"?\|([^\"\n]*)")
+    _run_matches(
+        m,
+        st,
+        fr,
+        event,
+        texts,
+        r"(?m)^\s*\.(?:sh\w*|sy\w*)\s+(.*)$|^\s*\.(?:once|output|import)\s+\"?\|([^\"\n]*)",
+    )
     return None
 
 
 def psql(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     r"""`\! code`, `\o |code`, `\g |code`, `COPY … PROGRAM 'code'`."""
     texts = _texts(m, st, fr, event, "f", "file")
-    _run_matches(m, st, fr, event, texts, r"\\!\s*([^\n]*)|\\(?:o|g|gx|w|copy.*?program)\s+\|?\s*'?\|([^\n']*)")
+    _run_matches(
+        m, st, fr, event, texts, r"\\!\s*([^\n]*)|\\(?:o|g|gx|w|copy.*?program)\s+\|?\s*'?\|([^\n']*)"
+    )
     _run_matches(m, st, fr, event, texts, r"(?i)\bprogram\s+'((?:[^']|'')*)'")
     return None
 
@@ -55,7 +64,14 @@ def psql(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
 def mysql(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     r"""`\! code`, `system code`, `pager code`."""
     texts = _texts(m, st, fr, event)
-    _run_matches(m, st, fr, event, texts, r"(?m)\\!\s*([^\n]*)|^\s*system\s+([^\n;]*)|^\s*pager\s+([^\n;]*)|^\s*\\P\s+([^\n]*)")
+    _run_matches(
+        m,
+        st,
+        fr,
+        event,
+        texts,
+        r"(?m)\\!\s*([^\n]*)|^\s*system\s+([^\n;]*)|^\s*pager\s+([^\n;]*)|^\s*\\P\s+([^\n]*)",
+    )
     return None
 
 

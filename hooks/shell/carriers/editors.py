@@ -70,7 +70,9 @@ AWK_RUN = re.compile(
 def awk(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`awk`: `system(…)`, pipes to and from commands, files that are written."""
     words = event.argv
-    sources = [content for file in values_of(words, "f", "file") if (content := content_of(m, st, file)) is not None]
+    sources = [
+        content for file in values_of(words, "f", "file") if (content := content_of(m, st, file)) is not None
+    ]
     at = skip(words, "vFfie", frozenset({"assign", "field-separator", "file", "source", "include"}))
     sources.extend(values_of(words, "e", "source"))
     if not sources and not list(values_of(words, "f", "file")):
@@ -110,7 +112,9 @@ def _awk_run(m: Machine, st: State, fr: Frame, text: str, names: dict[str, Value
         elif piece.startswith("$") or certain:
             given = _input(st, fr)
             whole = given if given is not None and piece == "$0" else None
-            values.append(whole or unknown(f"awk {piece}", fr.stdin.upstream + (given.sources if given else ())))
+            values.append(
+                whole or unknown(f"awk {piece}", fr.stdin.upstream + (given.sources if given else ()))
+            )
         else:
             return
     from ..values import join
@@ -130,7 +134,9 @@ VIM_RUN = re.compile(
     r"exe(?:cute)?\s*['\"]|:|\s)*(?:[%.$\d,;'<>+-]*)(?:r(?:ead)?\s*!|w(?:rite)?\s*!|te(?:rm(?:inal)?)?\s+|!)(.*)",
     re.DOTALL,
 )
-VIM_SYSTEM = re.compile(r"\b(?:system|systemlist|termopen|jobstart|job_start|term_start)\(\s*\[?\s*(['\"])(.*?)\1")
+VIM_SYSTEM = re.compile(
+    r"\b(?:system|systemlist|termopen|jobstart|job_start|term_start)\(\s*\[?\s*(['\"])(.*?)\1"
+)
 VIM_DELETE = re.compile(r"\bdelete\(\s*(['\"])(.*?)\1\s*(?:,\s*['\"](\w+)['\"])?")
 VIM_CODE = re.compile(r"^\s*:?\s*(py(?:thon)?[3x]?|lua|perl|ruby)\s+(.*)", re.DOTALL)
 VIM_WRITE = re.compile(r"^\s*:?\s*(?:sav(?:eas)?|w(?:rite)?)!?\s+(?!!)(\S+)")
@@ -140,7 +146,9 @@ def vim(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`vim -c command`, `+command`, `-S file`, `-s file`, or commands from standard input (`ex -s`)."""
     words = event.argv
     texts = [m.hide(value) for value in (*values_of(words, "c"), *values_of(words, "", "cmd"))]
-    texts.extend(m.hide(value)[1:] for value in words if value.prefix.startswith("+") and len(value.prefix) > 1)
+    texts.extend(
+        m.hide(value)[1:] for value in words if value.prefix.startswith("+") and len(value.prefix) > 1
+    )
     for file in (*values_of(words, "S"), *values_of(words, "u"), *values_of(words, "s")):
         content = content_of(m, st, file)
         if content is not None:
@@ -195,9 +203,15 @@ def ed(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
 EMACS_RUN = re.compile(
     r"\((?:shell-command(?:-to-string)?|async-shell-command|compile|eshell-command|shell-command-on-region)\s+\"((?:[^\"\\]|\\.)*)\""
 )
-EMACS_CALL = re.compile(r"\((?:call-process|process-file|start-process|process-lines|make-process)\s+([^()]*)\)?")
-EMACS_DELETE = re.compile(r"\((delete-directory|delete-file|move-file-to-trash)\s+(?:\(expand-file-name\s+)?\"((?:[^\"\\]|\\.)*)\"\)?\s*(t)?")
-EMACS_WRITE = re.compile(r"\((?:write-file|write-region|append-to-file)\b[^\"]*(?:\"[^\"]*\"\s+nil\s+)?\"((?:[^\"\\]|\\.)*)\"")
+EMACS_CALL = re.compile(
+    r"\((?:call-process|process-file|start-process|process-lines|make-process)\s+([^()]*)\)?"
+)
+EMACS_DELETE = re.compile(
+    r"\((delete-directory|delete-file|move-file-to-trash)\s+(?:\(expand-file-name\s+)?\"((?:[^\"\\]|\\.)*)\"\)?\s*(t)?"
+)
+EMACS_WRITE = re.compile(
+    r"\((?:write-file|write-region|append-to-file)\b[^\"]*(?:\"[^\"]*\"\s+nil\s+)?\"((?:[^\"\\]|\\.)*)\""
+)
 
 
 def emacs(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:

@@ -117,7 +117,9 @@ def _delete(m: Machine, st: State, fr: Frame, words: tuple[Value, ...], roots: l
     for root in roots:
         tests = [value.text for value in words if value.text in NARROW]
         names = [value.text for value in values_of(words, "", "name", "path", "iname")]
-        everything = not tests or all(name in {"*", None, "./*", "."} for name in names) and len(tests) == len(names)
+        everything = (
+            not tests or all(name in {"*", None, "./*", "."} for name in names) and len(tests) == len(names)
+        )
         target = root if everything else of((*root.parts, "/", Glob("**")))
         if not everything and names and names[0]:
             target = found_beneath(root, words)
@@ -203,8 +205,16 @@ def _items(text: Value, options: tuple[Value, ...], *, one_line: bool) -> list[V
 
 
 def _split(text: Value, separator: str) -> list[Value]:
-    whole = lines(of(part.replace("\n", "\x1f").replace(separator, "\n") if isinstance(part, str) else part for part in text.parts))
-    back = [of(part.replace("\x1f", "\n") if isinstance(part, str) else part for part in item.parts) for item in whole]
+    whole = lines(
+        of(
+            part.replace("\n", "\x1f").replace(separator, "\n") if isinstance(part, str) else part
+            for part in text.parts
+        )
+    )
+    back = [
+        of(part.replace("\x1f", "\n") if isinstance(part, str) else part for part in item.parts)
+        for item in whole
+    ]
     return [of(part.rstrip("\n") if isinstance(part, str) else part for part in item.parts) for item in back]
 
 
@@ -213,10 +223,14 @@ def _unquoted(item: Value) -> Value:
     text = item.text
     if text is None or not any(mark in text for mark in "'\"\\"):
         return item
-    return literal(re.sub(r"'([^']*)'|\"([^\"]*)\"|\\(.)", lambda found: found[1] or found[2] or found[3] or "", text))
+    return literal(
+        re.sub(r"'([^']*)'|\"([^\"]*)\"|\\(.)", lambda found: found[1] or found[2] or found[3] or "", text)
+    )
 
 
-def _calls(argv: list[Value], items: list[Value], mark: str | None, options: tuple[Value, ...]) -> list[list[Value]]:
+def _calls(
+    argv: list[Value], items: list[Value], mark: str | None, options: tuple[Value, ...]
+) -> list[list[Value]]:
     if mark:
         return [[substituted(word, mark, item) for word in argv] for item in items[:MAX_ITEMS]]
     one = next((value.text for value in values_of(options, "n", "max-args")), None) or next(

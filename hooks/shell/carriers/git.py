@@ -26,13 +26,24 @@ CODE_KEYS = re.compile(
 """Settings whose value git runs (git-config manual)."""
 NOT_CODE = re.compile(r"core\.hookspath|init\.templatedir|protocol\..*", re.IGNORECASE)
 GLOBAL_VALUED = "Cc"
-GLOBAL_LONG = frozenset({"git-dir", "work-tree", "namespace", "super-prefix", "config-env", "exec-path", "attr-source"})
+GLOBAL_LONG = frozenset(
+    {"git-dir", "work-tree", "namespace", "super-prefix", "config-env", "exec-path", "attr-source"}
+)
 OPTION_CODE: dict[str, tuple[str, tuple[str, ...]]] = {
     "rebase": ("x", ("exec",)),
     "difftool": ("x", ("extcmd",)),
     "filter-branch": (
         "",
-        ("tree-filter", "index-filter", "env-filter", "msg-filter", "commit-filter", "tag-name-filter", "parent-filter", "setup"),
+        (
+            "tree-filter",
+            "index-filter",
+            "env-filter",
+            "msg-filter",
+            "commit-filter",
+            "tag-name-filter",
+            "parent-filter",
+            "setup",
+        ),
     ),
     "clone": ("u", ("upload-pack",)),
     "fetch": ("", ("upload-pack",)),
@@ -88,7 +99,9 @@ def _enter(m: Machine, st: State, words: tuple[Value, ...]) -> None:
         index += 1
 
 
-def _settings(m: Machine, st: State, fr: Frame, words: tuple[Value, ...], event: ExecEvent) -> dict[str, Value]:
+def _settings(
+    m: Machine, st: State, fr: Frame, words: tuple[Value, ...], event: ExecEvent
+) -> dict[str, Value]:
     """Aliases in force; code in other settings runs."""
     aliases = {
         key.removeprefix("git alias "): options[0]
@@ -96,7 +109,11 @@ def _settings(m: Machine, st: State, fr: Frame, words: tuple[Value, ...], event:
         if key.startswith("git alias ") and isinstance(options[0], Value)
     }
     given = [words[index + 1] for index, value in enumerate(words[:-1]) if value.text == "-c"]
-    given.extend(after(value, 2) for value in words if value.prefix.startswith("-c") and len(value.prefix) > 2 and "=" in value.prefix)
+    given.extend(
+        after(value, 2)
+        for value in words
+        if value.prefix.startswith("-c") and len(value.prefix) > 2 and "=" in value.prefix
+    )
     for value in given:
         key, equals, _rest = value.prefix.partition("=")
         if equals:
@@ -153,7 +170,13 @@ def _alias(
     if text.prefix.startswith("!"):
         inside = st.fork()
         return run_code(m, inside, fr, after(code, 1), "git alias")
-    return run_shell(m, st, fr, of((event.program.show() if event.program.text == "git" else "git", " ", *code.parts)), "git alias")
+    return run_shell(
+        m,
+        st,
+        fr,
+        of((event.program.show() if event.program.text == "git" else "git", " ", *code.parts)),
+        "git alias",
+    )
 
 
 def _config(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:

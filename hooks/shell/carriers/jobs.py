@@ -35,7 +35,11 @@ def script(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
     words = event.argv
     for code in values_of(words, "c", "command"):
         run_shell(m, st, _inner(fr, event), code, "script")
-    at = skip(words, "cEBIOTmo", frozenset({"command", "log-in", "log-out", "log-io", "log-timing", "echo", "output-limit"}))
+    at = skip(
+        words,
+        "cEBIOTmo",
+        frozenset({"command", "log-in", "log-out", "log-io", "log-timing", "echo", "output-limit"}),
+    )
     rest = list(words[at + 1 :])
     if rest:
         run_argv(m, st.fork(), _inner(fr, event), rest)
@@ -105,7 +109,10 @@ def tmux(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     if at_ >= len(words):
         return None
     sub, rest = words[at_].text or "", words[at_ + 1 :]
-    if re.fullmatch(r"new(-s.*|-w.*|w)?|neww|split-?w.*|splitw|respawn-?[pw].*|display-?popup|popup|run(-shell)?|if(-shell)?|pipe-?p.*", sub):
+    if re.fullmatch(
+        r"new(-s.*|-w.*|w)?|neww|split-?w.*|splitw|respawn-?[pw].*|display-?popup|popup|run(-shell)?|if(-shell)?|pipe-?p.*",
+        sub,
+    ):
         operands = rest[skip(rest, "ceFnstxyl") :]
         inner = _inner(fr, event)
         if len(operands) == 1 or sub.startswith(("run", "if", "pipe")):
@@ -114,7 +121,11 @@ def tmux(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         elif operands:
             run_argv(m, st.fork(), inner, list(operands))
     elif sub in {"send-keys", "send"}:
-        keys = [value for value in rest[skip(rest, "tN") :] if value.text not in {"Enter", "C-m", "C-c", "KPEnter"}]
+        keys = [
+            value
+            for value in rest[skip(rest, "tN") :]
+            if value.text not in {"Enter", "C-m", "C-c", "KPEnter"}
+        ]
         if keys:
             run_shell(m, st, _inner(fr, event), join(keys, ""), "tmux")
     return None
@@ -127,7 +138,13 @@ def screen(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
     if "stuff" in texts:
         code = words[texts.index("stuff") + 1 :]
         if code and code[0].text is not None:
-            run_shell(m, st, _inner(fr, event), literal(code[0].text.replace("\\n", "\n").replace("^M", "\n")), "screen")
+            run_shell(
+                m,
+                st,
+                _inner(fr, event),
+                literal(code[0].text.replace("\\n", "\n").replace("^M", "\n")),
+                "screen",
+            )
         return None
     rest = list(words[skip(words, "cehpsStTX") :])
     if rest:

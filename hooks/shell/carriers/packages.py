@@ -98,7 +98,11 @@ def _scripts(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
 RUNNERS: dict[str, tuple[frozenset[str], str, str]] = {
     "poetry": (frozenset({"run"}), "C", "directory project"),
     "pipenv": (frozenset({"run"}), "", ""),
-    "uv": (frozenset({"run"}), "pwC", "with python package directory project extra group env-file with-requirements with-editable index-url"),
+    "uv": (
+        frozenset({"run"}),
+        "pwC",
+        "with python package directory project extra group env-file with-requirements with-editable index-url",
+    ),
     "rye": (frozenset({"run"}), "", "pyproject"),
     "pdm": (frozenset({"run"}), "p", "project"),
     "hatch": (frozenset({"run"}), "e", "env"),

@@ -63,15 +63,21 @@ def _module(
             run_python(m, st, fr, value, event)
         return None
     if kind == "script":
-        rest = [value for value in args if value.text not in {"run", "-m", "-s"} and not value.prefix.startswith("-")]
+        rest = [
+            value
+            for value in args
+            if value.text not in {"run", "-m", "-s"} and not value.prefix.startswith("-")
+        ]
         return _script(m, st, fr, event, tuple(rest)) if rest else None
     # `python -m twine upload` is `twine upload`: the module is a program of that name.
-    return run_argv(m, st, fr, [literal(name.partition(".")[0] if name else "python-module"), *args]) if name else None
+    return (
+        run_argv(m, st, fr, [literal(name.partition(".")[0] if name else "python-module"), *args])
+        if name
+        else None
+    )
 
 
-def _script(
-    m: Machine, st: State, fr: Frame, event: ExecEvent, words: tuple[Value, ...]
-) -> Outcome | None:
+def _script(m: Machine, st: State, fr: Frame, event: ExecEvent, words: tuple[Value, ...]) -> Outcome | None:
     script = words[0]
     if script.text in {"/dev/stdin", "/dev/fd/0"}:
         return _stdin(m, st, fr, event, words[1:])
@@ -82,9 +88,7 @@ def _script(
     return run_python(m, st, fr, content, event, words[1:])
 
 
-def _stdin(
-    m: Machine, st: State, fr: Frame, event: ExecEvent, args: tuple[Value, ...]
-) -> Outcome | None:
+def _stdin(m: Machine, st: State, fr: Frame, event: ExecEvent, args: tuple[Value, ...]) -> Outcome | None:
     text = st.unread if st.unread is not None else fr.stdin.text
     if fr.stdin.kind in {"inherit", "null"} and st.unread is None:
         return None
@@ -121,7 +125,9 @@ def run_python(
     return Outcome(walker.out) if walker.certain else None
 
 
-_TELLING = re.compile(r"system|popen|subprocess|spawn|rmtree|unlink|remove|exec|eval|import_module|__import__")
+_TELLING = re.compile(
+    r"system|popen|subprocess|spawn|rmtree|unlink|remove|exec|eval|import_module|__import__"
+)
 
 
 def _unreadable(m: Machine, fr: Frame, source: str, event: ExecEvent) -> Outcome | None:

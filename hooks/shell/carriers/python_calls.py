@@ -133,7 +133,12 @@ def _process(walker: Walker, first: object, named: Named) -> object:
         if named.get("shell") is True and first:
             return shell_code(walker, [first[0]], {})
         return argv_run(walker, first)
-    if isinstance(first, Value) and not named.get("shell") and first.text is not None and " " not in first.text:
+    if (
+        isinstance(first, Value)
+        and not named.get("shell")
+        and first.text is not None
+        and " " not in first.text
+    ):
         return argv_run(walker, [first])
     return shell_code(walker, [first], {})
 
@@ -169,7 +174,9 @@ def code_run(walker: Walker, args: Args, named: Named) -> object:
         del note_unknown_code
         return None
     if walker.names.get("__decoded__") == code:
-        walker.m.unchecked("code", walker.fr.segment, "Python would run code that it decodes first", program="python")
+        walker.m.unchecked(
+            "code", walker.fr.segment, "Python would run code that it decodes first", program="python"
+        )
     try:
         tree = ast.parse(code.text.strip())
     except (SyntaxError, ValueError):
@@ -185,7 +192,9 @@ def code_run(walker: Walker, args: Args, named: Named) -> object:
 
 def _files(name: str, *flags: str) -> Effect:
     def effect(walker: Walker, args: Args, named: Named) -> object:
-        words = [walker.evaluator.text(item) for item in (*args[:2], *named.values()) if not isinstance(item, bool)]
+        words = [
+            walker.evaluator.text(item) for item in (*args[:2], *named.values()) if not isinstance(item, bool)
+        ]
         from ..programs import run_argv
 
         argv = [literal(name), *(literal(flag) for flag in flags), *words]
@@ -205,7 +214,9 @@ def _mode(name: str) -> Effect:
         del named
         path = walker.evaluator.text(args[0]) if args else Value()
         mode = args[1] if len(args) > 1 else 0
-        shown = literal(f"{mode:o}") if isinstance(mode, int) and name == "chmod" else walker.evaluator.text(mode)
+        shown = (
+            literal(f"{mode:o}") if isinstance(mode, int) and name == "chmod" else walker.evaluator.text(mode)
+        )
         emit(walker, name, shown, path)
         return None
 
@@ -355,7 +366,13 @@ def _chdir(walker: Walker, args: Args, named: Named) -> object:
 def _chr(walker: Walker, args: Args, named: Named) -> object:
     del named
     code = args[0] if args else None
-    return literal(chr(code)) if isinstance(code, int) and 0 < code < 0xD800 else unknown("a character") if walker else None
+    return (
+        literal(chr(code))
+        if isinstance(code, int) and 0 < code < 0xD800
+        else unknown("a character")
+        if walker
+        else None
+    )
 
 
 def _glob(walker: Walker, args: Args, named: Named) -> object:
@@ -376,14 +393,19 @@ def _bytes(walker: Walker, args: Args, named: Named) -> object:
     del named
     first = args[0] if args else None
     if isinstance(first, list) and all(isinstance(item, int) and 0 <= item < 256 for item in first):
-        return literal(bytes(item for item in first if isinstance(item, int)).decode("utf-8", "surrogateescape"))
+        return literal(
+            bytes(item for item in first if isinstance(item, int)).decode("utf-8", "surrogateescape")
+        )
     return walker.evaluator.text(first)
 
 
 def _map(walker: Walker, args: Args, named: Named) -> object:
     del named
     if len(args) > 1 and isinstance(args[0], Ref) and isinstance(args[1], list):
-        return [call(walker, args[0], ast.Call(ast.Name("f", ast.Load()), [], []), [item], {}) for item in args[1][:200]]
+        return [
+            call(walker, args[0], ast.Call(ast.Name("f", ast.Load()), [], []), [item], {})
+            for item in args[1][:200]
+        ]
     return [unknown("a mapped value")]
 
 

@@ -82,7 +82,9 @@ def _file_method(walker: Walker, owner: Opened, name: str, node: ast.Call, args:
     if name in {"read", "readlines", "readline", "communicate", "json", "decode", "strip"}:
         return owner.content
     if name in {"write", "writelines"} and args:
-        walker.m.write(owner.path, walker.evaluator.text(args[0]), walker.m.trace[-1] if walker.m.trace else None)
+        walker.m.write(
+            owner.path, walker.evaluator.text(args[0]), walker.m.trace[-1] if walker.m.trace else None
+        )
         from ..redirects import put_file
 
         if owner.path.parts:
@@ -130,7 +132,9 @@ def _text_method(walker: Walker, owner: Value, name: str, node: ast.Call, args: 
         found = _PLAIN[name](known, *texts)
         return literal(found) if isinstance(found, str) else walker.evaluator.unknown(node)
     if name in {"split", "splitlines", "rsplit"}:
-        pieces = known.splitlines() if name == "splitlines" else known.split(*(text for text in texts[:1] if text))
+        pieces = (
+            known.splitlines() if name == "splitlines" else known.split(*(text for text in texts[:1] if text))
+        )
         return [literal(piece) for piece in pieces]
     if name == "hex":
         return literal(known.encode().hex())
@@ -154,7 +158,9 @@ def _format(walker: Walker, owner: Value, args: Args) -> Value:
     return join(out)
 
 
-_SHELLISH = re.compile(r"(?:^|\.)(?:system|popen|Popen|check_output|check_call|getoutput|run_command|spawn|execute_command)$")
+_SHELLISH = re.compile(
+    r"(?:^|\.)(?:system|popen|Popen|check_output|check_call|getoutput|run_command|spawn|execute_command)$"
+)
 _DELETES = re.compile(r"(?:^|\.)(?:rmtree|remove_tree|rm_rf)$")
 
 

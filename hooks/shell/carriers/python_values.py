@@ -139,7 +139,11 @@ class Evaluator:
         first = node.generators[0]
         items = self.value(first.iter)
         if not isinstance(items, list):
-            items = list(items.text) if isinstance(items, Value) and items.text is not None else [self.unknown(node)]
+            items = (
+                list(items.text)
+                if isinstance(items, Value) and items.text is not None
+                else [self.unknown(node)]
+            )
             items = [literal(item) if isinstance(item, str) else item for item in items]
         out: list[object] = []
         for item in items[:200]:
@@ -182,7 +186,12 @@ class Evaluator:
         left, right = self.value(node.left), self.value(node.right)
         if isinstance(node.op, ast.Add):
             return self._add(left, right)
-        if isinstance(node.op, ast.Mult) and isinstance(left, Value) and isinstance(right, int) and right < 1000:
+        if (
+            isinstance(node.op, ast.Mult)
+            and isinstance(left, Value)
+            and isinstance(right, int)
+            and right < 1000
+        ):
             return join([left] * max(right, 0))
         if isinstance(node.op, ast.Mod) and isinstance(left, Value):
             return self._percent(left, right)
@@ -234,7 +243,10 @@ class Evaluator:
     def _picked(self, sequence: object, index: ast.expr) -> object:
         try:
             if isinstance(index, ast.Slice):
-                ends = [self.value(part) if part is not None else None for part in (index.lower, index.upper, index.step)]
+                ends = [
+                    self.value(part) if part is not None else None
+                    for part in (index.lower, index.upper, index.step)
+                ]
                 return sequence[slice(*ends)]  # type: ignore[index]
             at = self.value(index)
             return sequence[at] if isinstance(at, int) else None  # type: ignore[index]

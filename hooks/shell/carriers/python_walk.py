@@ -144,7 +144,10 @@ class Walker:
         self.names["__return__"] = self.value(node.value)
 
     def enter(
-        self, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, args: list[Thing], named: dict[str, Thing]
+        self,
+        function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+        args: list[Thing],
+        named: dict[str, Thing],
     ) -> Thing:
         """Run a function defined in the source."""
         self.calls += 1
@@ -166,7 +169,9 @@ class Walker:
         """Carry out a call."""
         if isinstance(target, Ref) and target.name == "print" and not self.fr.speculative:
             texts = [item if isinstance(item, Value) else self.evaluator.unknown(node) for item in args]
-            self.out = join((self.out, join([text for text in texts if isinstance(text, Value)], " "), Value(("\n",))))
+            self.out = join(
+                (self.out, join([text for text in texts if isinstance(text, Value)], " "), Value(("\n",)))
+            )
             self.certain = all(isinstance(item, Value) and item.text is not None for item in args)
             return None
         return call(self, target, node, args, named)

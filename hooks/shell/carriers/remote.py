@@ -73,7 +73,9 @@ _EXEC = re.compile(r"(?i)\b(EXEC|SYSTEM|SHELL):(\"[^\"]*\"|'[^']*'|[^,]*)")
 
 def socat(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`socat … EXEC:program`: with a network on the other side, that is a shell for strangers."""
-    network = any(re.match(r"(?i)(?:TCP|UDP|OPENSSL|SSL|SOCKS|PROXY|VSOCK|SCTP)", value.prefix) for value in event.argv)
+    network = any(
+        re.match(r"(?i)(?:TCP|UDP|OPENSSL|SSL|SOCKS|PROXY|VSOCK|SCTP)", value.prefix) for value in event.argv
+    )
     for value in event.argv:
         for found in _EXEC.finditer(value.text or ""):
             code = found[2].strip("\"'")

@@ -34,7 +34,9 @@ READ = re.compile(
     r"|io\.(?:open|lines)|fopen|openSync|slurp|readLines|Deno\.readTextFile(?:Sync)?|file)(?![\w])"
 )
 PERL_OPEN = re.compile(r"(?<![\w.])open\s*\(?\s*(?:my\s+)?[\w$*{}]+\s*,\s*")
-OTHER = re.compile(r"(?<![\w])(?:chmodSync|chownSync|chmod|chown|File\.chmod|FileUtils\.chmod_R|FileUtils\.chown_R|lchown)(?![\w])")
+OTHER = re.compile(
+    r"(?<![\w])(?:chmodSync|chownSync|chmod|chown|File\.chmod|FileUtils\.chmod_R|FileUtils\.chown_R|lchown)(?![\w])"
+)
 KILL = re.compile(r"(?<![\w])(?:Process\.kill|process\.kill|posix_kill|kill)(?![\w])")
 NETWORK = re.compile(
     r"(?<![\w])(?:https?\.(?:request|get)|fetch|Net::HTTP\.\w+|URI\.open|LWP::Simple\S*|curl_init|TCPSocket\.new|fsockopen"
@@ -43,16 +45,22 @@ NETWORK = re.compile(
 BACKTICKS = re.compile(r"`([^`]*)`")
 QUOTED_RUN = re.compile(r"(?:qx|%x)\s*(?:\((.*?)\)|\{(.*?)\}|\[(.*?)\]|<(.*?)>|([/|!#])(.*?)\5)", re.DOTALL)
 RENAMED = re.compile(r"\b(\w+)\s*(?::|\bas\b)\s*(\w+)(?=[^}()]*\}\s*(?:=|from\b))")
-EVAL = re.compile(r"(?<![\w.])(?:eval|instance_eval|class_eval|loadstring|load|assert|create_function|Function|vm\.runIn\w+|runInNewContext|source)\s*\(?")
+EVAL = re.compile(
+    r"(?<![\w.])(?:eval|instance_eval|class_eval|loadstring|load|assert|create_function|Function|vm\.runIn\w+|runInNewContext|source)\s*\(?"
+)
 DECODERS = re.compile(
     r"atob|base64|Base64|b64|unpack|pack\s*\(|pack1|fromCharCode|from\s*\(|hex2bin|gzinflate|str_rot13|decode|chr\s*\(|tr/|reverse"
 )
-FETCHED = re.compile(r"curl|wget|https?://|URI\.open|open-uri|LWP|file_get_contents\(['\"]http|Net::HTTP|fetch\s*\(")
+FETCHED = re.compile(
+    r"curl|wget|https?://|URI\.open|open-uri|LWP|file_get_contents\(['\"]http|Net::HTTP|fetch\s*\("
+)
 FORKS = re.compile(
     r"\bfork\b[^;]*\bwhile\b|\bwhile\b[^;{]*[;{(]?[^;]*\bfork\b|\bloop\b[^;]*\bfork\b|for\s*\(\s*;\s*;\s*\)[^;]*\bfork\b"
     r"|\bfork\s+(?:until|for)\b|\bwhile\s*\(?(?:1|true)\)?[^}]*(?:spawn|fork)\s*\("
 )
-ASSIGN = re.compile(r"(?:\b(?:const|let|var|my|local|our)\s+)?[$@]?([A-Za-z_]\w*)\s*(?::=|=)(?![=~>])\s*(?=['\"`]|q[qw]?\b)")
+ASSIGN = re.compile(
+    r"(?:\b(?:const|let|var|my|local|our)\s+)?[$@]?([A-Za-z_]\w*)\s*(?::=|=)(?![=~>])\s*(?=['\"`]|q[qw]?\b)"
+)
 STRING = r"'(?:[^'\\]|\\[\s\S])*'|\"(?:[^\"\\]|\\[\s\S])*\"|`(?:[^`\\]|\\[\s\S])*`"
 JOINED = re.compile(r"(['\"])\s*(?:\+|\.\.?|<>)\s*(['\"])")
 INDEXED = re.compile(r"\[\s*(['\"])([A-Za-z_]\w*)\1\s*\]")
@@ -121,10 +129,22 @@ class Scanner:
                 run_shell(self.m, self.st, self.fr, words[0], self.language)
 
     def _unknown_call(self, source: str, found: re.Match[str], words: list[Value]) -> None:
-        if self.args and re.match(r"\s*\(?\s*(?:\*?ARGV|@ARGV|\.\.\.?process\.argv|\$argv|arg)", source[found.end() :]):
+        if self.args and re.match(
+            r"\s*\(?\s*(?:\*?ARGV|@ARGV|\.\.\.?process\.argv|\$argv|arg)", source[found.end() :]
+        ):
             run_argv(self.m, self.st.fork(), self.fr, list(self.args), functions=False)
             return
-        if found[0] in {"system", "exec", "shell_exec", "passthru", "os.execute", "io.popen", "execSync", "popen", "qx"}:
+        if found[0] in {
+            "system",
+            "exec",
+            "shell_exec",
+            "passthru",
+            "os.execute",
+            "io.popen",
+            "execSync",
+            "popen",
+            "qx",
+        }:
             why = f"{self.language} would run a command that is not known: {words[0].show()}"
             self.m.unchecked("code", self.fr.segment, why, program=self.language, sources=words[0].sources)
 
@@ -135,7 +155,9 @@ class Scanner:
         mode = words[0].text or "" if words else ""
         target = words[1] if len(words) > 1 else literal(mode.lstrip("<>+|- ").rstrip("| "))
         if mode.startswith(("|", "-|")) or mode.endswith("|") or mode in {"-|", "|-"}:
-            run_shell(self.m, self.st, self.fr, join(words[1:], " ") if len(words) > 1 else target, self.language)
+            run_shell(
+                self.m, self.st, self.fr, join(words[1:], " ") if len(words) > 1 else target, self.language
+            )
         elif ">" in mode:
             self._emit(":", redirect=Redirect(">", 1, target))
         else:
@@ -161,7 +183,9 @@ class Scanner:
             words, known = self._arguments(source, found.end())
             if known and len(words) > 1:
                 flag = [literal("-R")] if found[0].endswith("_R") else []
-                path, mode = (words[-1], words[0]) if self.language in {"ruby", "perl"} else (words[0], words[1])
+                path, mode = (
+                    (words[-1], words[0]) if self.language in {"ruby", "perl"} else (words[0], words[1])
+                )
                 self._emit("chown" if "own" in found[0] else "chmod", *flag, mode, path)
         for found in KILL.finditer(source):
             words, known = self._arguments(source, found.end())
@@ -170,7 +194,12 @@ class Scanner:
 
     def _first(self, source: str, at: int) -> list[Value]:
         words, known = self._arguments(source, at)
-        if not known and self.args and words and re.match(r"\s*\(?\s*(?:\*?ARGV|@ARGV|\$ARGV|process\.argv|\$argv|shift|arg)", source[at:]):
+        if (
+            not known
+            and self.args
+            and words
+            and re.match(r"\s*\(?\s*(?:\*?ARGV|@ARGV|\$ARGV|process\.argv|\$argv|shift|arg)", source[at:])
+        ):
             return list(self.args)
         return [word for word in words if word.text != ""]
 
@@ -188,7 +217,9 @@ class Scanner:
                 self.scan(self.m.hide(value))
             elif DECODERS.search(tail) or FETCHED.search(tail):
                 why = f"{self.language} would run code that it decodes or fetches first"
-                self.m.unchecked("code", self.fr.segment, why, program=self.language, sources=self.fr.stdin.upstream)
+                self.m.unchecked(
+                    "code", self.fr.segment, why, program=self.language, sources=self.fr.stdin.upstream
+                )
 
     def _network(self, source: str) -> None:
         words = [self.m.value(_unescape(text[1:-1])) for text in re.findall(STRING, source)]
@@ -227,7 +258,9 @@ class Scanner:
         found = re.compile(STRING).match(source, at)
         if found:
             body = found[0][1:-1]
-            return self.m.value(_unescape(body) if found[0][0] != "'" else body.replace("\\'", "'")), found.end()
+            return self.m.value(
+                _unescape(body) if found[0][0] != "'" else body.replace("\\'", "'")
+            ), found.end()
         found = re.compile(r"q[qw]?\s*[({\[/|]([^)}\]/|]*)[)}\]/|]").match(source, at)
         if found:
             return self.m.value(found[1]), found.end()

@@ -83,7 +83,11 @@ def _code_option(text: str, letters: tuple[str, ...]) -> int | None:
             if text.startswith(f"-{letter}="):
                 return len(letter) + 2
             continue
-        found = re.match(rf"-(?:[a-df-zA-DF-Z0]|i[.\w]*(?= ))*{letter}", text) if not text.startswith("--") else None
+        found = (
+            re.match(rf"-(?:[a-df-zA-DF-Z0]|i[.\w]*(?= ))*{letter}", text)
+            if not text.startswith("--")
+            else None
+        )
         if found and not text.startswith(("-I", "-M", "-r", "-l")) or text == "-" + letter:
             return found.end() if found else len(text)
     return None

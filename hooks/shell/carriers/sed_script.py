@@ -103,7 +103,9 @@ def _substitution(script: str, at: int, letter: str) -> tuple[list[Found], int]:
     found: list[Found] = []
     if flags and "e" in flags[0]:
         code = replacement.replace("\\" + delimiter, delimiter).replace("\\n", "\n").replace("\\&", "\0")
-        found.append(("run-input", "") if code.strip() in {"&", "\\1", ""} else ("run", code.replace("\0", "&")))
+        found.append(
+            ("run-input", "") if code.strip() in {"&", "\\1", ""} else ("run", code.replace("\0", "&"))
+        )
     if script[stop : stop + 1] == "w":
         line_end = script.find("\n", stop)
         line_end = len(script) if line_end < 0 else line_end
