@@ -35,8 +35,8 @@ class Part:
     @property
     def title(self) -> str:
         """A few words for the person who watches."""
-        first, last = self.files[0], self.files[-1]
-        files = first if first == last else f"{first} … {last} ({counted(len(self.files), 'file')})"
+        first = self.files[0]
+        files = first if len(self.files) == 1 else f"{len(self.files)} files from {first}"
         return f"{'look at ' if self.look else ''}part {self.number}/{self.of}: {files}"
 
 

@@ -26,7 +26,7 @@ CHECK = "python3 -B -m unittest discover -t . -s tests"
 FORBIDDEN = "git push --force origin main"
 """What a clumsy agent would try. The law refuses it; without the law it would fail, as the sample has no remote."""
 
-SECONDS_A_REPLY = 0.7
+SECONDS_A_REPLY = 0.5
 
 
 @dataclass(frozen=True, slots=True)

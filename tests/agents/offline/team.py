@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +50,13 @@ class Team:
 
     async def lead(self, task: str, history: History | None = None) -> Ran:
         """Run the lead to its end, or on from a history."""
-        catalogue = load_catalogue(self.workspace)
-        tools = {**TOOLS, "task": task_tool(catalogue, self._spawn)}
-        return await self.run(task, tools, "You are the lead.", depth=0, history=history)
+        return await self.run(task, self.lead_tools(), "You are the lead.", depth=0, history=history)
 
-    async def _spawn(self, _context: ToolContext, order: Order) -> SubagentResult:
+    def lead_tools(self) -> dict[str, Tool]:
+        """All tools, `task` too."""
+        return {**TOOLS, "task": task_tool(load_catalogue(self.workspace), self.spawn)}
+
+    async def spawn(self, _context: ToolContext, order: Order) -> SubagentResult:
         self.orders.append(order)
         definition = load_catalogue(self.workspace).found[order.agent_type]
         tools = {name: TOOLS[name] for name in definition.tools}
@@ -118,26 +122,14 @@ class Team:
         return ToolResult(call.id, output.content, output.is_error, output.meta)
 
 
-class open_team:
-    """`async with open_team(folder) as team`: the script served on loopback with all history rules on."""
-
-    def __init__(self, workspace: Path, manners: Manners | None = None, **fields: Any) -> None:
-        self.workspace, self.manners, self.fields = workspace, manners, fields
-
-    async def __aenter__(self) -> Team:
-        async def answering(request: Any) -> Any:
-            return await answer(request, self.manners)
-
-        self._serving = serve(answering, Options(strict=True))
-        api = await self._serving.__aenter__()
-        settings = ClientSettings(Endpoint(base_url=api.url, key="any"), OFFLINE)
-        self.team = Team(self.workspace, api, connect(settings), **self.fields)
-        return self.team
-
-    async def __aexit__(self, *error: object) -> None:
-        await self.team.model.aclose()
-        await self._serving.__aexit__(*error)
-        assert self.team.api.refused == []
+@asynccontextmanager
+async def open_team(workspace: Path, manners: Manners | None = None, **fields: Any) -> AsyncGenerator[Team]:
+    """Serve the script on loopback with all history rules on, and give a team that talks to it."""
+    async with serve(partial(answer, manners=manners), Options(strict=True)) as api:
+        model = connect(ClientSettings(Endpoint(base_url=api.url, key="any"), OFFLINE))
+        yield Team(workspace, api, model, **fields)
+        await model.aclose()
+    assert api.refused == []
 
 
 def write(folder: Path, files: Mapping[str, str | bytes]) -> None:

@@ -138,25 +138,25 @@ def test_a_new_name_that_is_taken_is_pointed_out() -> None:
 @pytest.mark.parametrize(
     ("text", "kinds"),
     [
-        ("def load(): pass\n", {"module"}),
-        ("class A:\n    def load(self): pass\n", {"member"}),
-        ("class A:\n    load: int\n", {"field"}),
-        ("self.load = 1\n", {"member"}),
-        ("def f(load): pass\n", {"local"}),
-        ("from x import y as load\n", {"alias"}),
-        ("from x import load\nload()\n", set()),
-        ("load()\n", set()),
-        ("if x:\n    load = 1\n", {"module"}),
-        ("for load in x: pass\n", {"module"}),
-        ("def f():\n    global load\n    load = 1\n", {"module"}),
-        ("try: pass\nexcept E as load: pass\n", {"module"}),
-        ("match x:\n    case [load, *_]: pass\n", {"module"}),
-        ("[load for load in x]\n", {"local"}),
-        ("[(load := y) for y in x]\n", {"module"}),
+        ("def load(): pass\n", "module"),
+        ("class A:\n    def load(self): pass\n", "member"),
+        ("class A:\n    load: int\n", "field"),
+        ("self.load = 1\n", "member"),
+        ("def f(load): pass\n", "local"),
+        ("from x import y as load\n", "alias"),
+        ("from x import load\nload()\n", ""),
+        ("load()\n", ""),
+        ("if x:\n    load = 1\n", "module"),
+        ("for load in x: pass\n", "module"),
+        ("def f():\n    global load\n    load = 1\n", "module"),
+        ("try: pass\nexcept E as load: pass\n", "module"),
+        ("match x:\n    case [load, *_]: pass\n", "module"),
+        ("[load for load in x]\n", "local"),
+        ("[(load := y) for y in x]\n", "module"),
     ],
 )
-def test_what_a_name_is_in_a_file(text: str, kinds: set[str]) -> None:
-    assert set(kinds_in(read_source(text), "load")) == kinds
+def test_what_a_name_is_in_a_file(text: str, kinds: str) -> None:
+    assert " ".join(kinds_in(read_source(text), "load")) == kinds
 
 
 def test_a_file_named_like_a_standard_module_hides_it_only_at_the_top() -> None:
