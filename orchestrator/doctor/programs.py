@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
+
+import anyio
 
 from decurion.hooks import HookChain, PreToolUse, RunRef, ToolCall, Verdict
 from decurion.hooks.audit import session_dir
@@ -64,7 +67,7 @@ async def check_hook_program(project: Path, canary: Canary) -> AsyncGenerator[Fi
         yield await _every_spelling(command, subject, canary)
     if len(found) == 1 and not _installed(project):
         yield Finding(
-            "note", "decurion hook", "not installed for other products (`decurion hook install --claude`)"
+            "note", "other products", "decurion hook is not installed (`decurion hook install --claude`)"
         )
 
 
@@ -79,14 +82,13 @@ def _installed(project: Path) -> dict[str, str]:
 
 
 async def _every_spelling(command: str, subject: str, canary: Canary) -> Finding:
-    failures: list[str] = []
-    details: list[str] = []
-    for at, text in enumerate(SPELLINGS):
-        ended = await _asked(command, text, f"toolu_{at}", canary)
-        if not _is_refusal(ended):
-            failures.append(f"`{text}`: exit status {ended.status}, {_said(ended)}")
-        details.append(f"{_said(ended)}: {text}")
-    control = await _asked(command, CONTROL, "toolu_control", canary)
+    answers = await _all_asked(command, (*SPELLINGS, CONTROL), canary)
+    control = answers.pop(CONTROL)
+    failures = [
+        f"`{text}`: exit status {ended.status}, {_said(ended)}"
+        for text, ended in answers.items()
+        if not _is_refusal(ended)
+    ]
     if control.status or control.stdout:
         failures.append(f"`{CONTROL}` did not pass: {_said(control)}")
     log = Path(session_dir(str(canary.workspace), SESSION)) / "audit.jsonl"
@@ -94,14 +96,28 @@ async def _every_spelling(command: str, subject: str, canary: Canary) -> Finding
     if events.count("refused") != len(SPELLINGS) or events.count("planned") != 1:
         failures.append(f"{events.count('refused')} refusals of {len(SPELLINGS)} in the log")
     log.unlink(missing_ok=True)
+    details = tuple(f"{_said(ended)}: {text}" for text, ended in answers.items())
     return verdict(
-        subject, failures, f"{len(SPELLINGS)} spellings of the canary refused and recorded", tuple(details)
+        subject, failures, f"{len(SPELLINGS)} spellings of the canary refused and recorded", details
     )
 
 
-async def _asked(command: str, text: str, identity: str, canary: Canary) -> Ended:
-    import os
+async def _all_asked(command: str, texts: tuple[str, ...], canary: Canary) -> dict[str, Ended]:
+    """Ask about every command, as many at once as there are processors; the answers stand in the order asked."""
+    answers: dict[str, Ended] = {}
+    limiter = anyio.CapacityLimiter(os.cpu_count() or 1)
 
+    async def ask(at: int, text: str) -> None:
+        async with limiter:
+            answers[text] = await _asked(command, text, f"toolu_{at}", canary)
+
+    async with anyio.create_task_group() as group:
+        for at, text in enumerate(texts):
+            group.start_soon(ask, at, text)
+    return {text: answers[text] for text in texts}
+
+
+async def _asked(command: str, text: str, identity: str, canary: Canary) -> Ended:
     body = {
         "session_id": SESSION,
         "cwd": str(canary.workspace),
