@@ -8,6 +8,7 @@ one request only, never while an agent runs tools or waits for its children, so 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -26,7 +27,9 @@ class Limiter:
     def __init__(self, width: int = 1000, clock: Clock | None = None) -> None:
         self.width = width
         self._clock = clock or Clock()
-        self._gate = anyio.CapacityLimiter(width)
+        self._under_way = 0
+        self._admitted = 0  # let in from the line, but not yet running
+        self._queue: deque[anyio.Event] = deque()
         self._window = float(width)
         self._threshold = float(width)
         self._held_until = 0.0
@@ -41,20 +44,24 @@ class Limiter:
     @asynccontextmanager
     async def slot(self) -> AsyncGenerator[float]:
         """Hold one of the slots; gives the seconds that the session was held back before this one started."""
-        owner = object()
         before = self._clock.now()
-        async with _Held(self._gate, owner):
+        if self._queue or self._under_way + self._admitted >= self.window:
+            await self._queued()
+        self._under_way += 1
+        try:
             while (wait := self._held_until - self._clock.now()) > 0:
                 await self._clock.sleep(wait + self._spread * self._clock.chance())
             yield self._clock.now() - before
+        finally:
+            self._under_way -= 1
+            self._admit()
 
     def slow_down(self, retry_after: float | None = None) -> None:
         """A request was refused for load: hold all back for `retry_after` seconds and go on with half as many."""
         now = self._clock.now()
         hold = DEFAULT_HOLD if retry_after is None else retry_after
         if now >= self._cut_at:  # refusals of requests that were under way together count once
-            under_way = max(1, self._gate.borrowed_tokens)
-            self._resize(min(self._window, under_way) / 2)
+            self._window = max(1.0, min(self._window, self._under_way + 1) / 2)
             self._threshold = self._window
         self._cut_at = now + hold
         self._held_until = max(self._held_until, now + hold)
@@ -66,21 +73,26 @@ class Limiter:
             return
         if self._clock.now() > self._cut_at + QUIET:
             self._threshold = float(self.width)
-        self._resize(self._window + (1 if self._window < self._threshold else 1 / self._window))
+        grown = self._window + (1 if self._window < self._threshold else 1 / self._window)
+        self._window = min(float(self.width), grown)
+        self._admit()
 
-    def _resize(self, window: float) -> None:
-        self._window = min(float(self.width), max(1.0, window))
-        self._gate.total_tokens = int(self._window)
+    async def _queued(self) -> None:
+        """Wait in line; whoever leaves the line early lets the next one look."""
+        mine = anyio.Event()
+        self._queue.append(mine)
+        try:
+            await mine.wait()
+        except BaseException:
+            if mine in self._queue:
+                self._queue.remove(mine)
+            else:
+                self._admitted -= 1
+                self._admit()
+            raise
+        self._admitted -= 1
 
-
-class _Held:
-    """One token of a capacity limiter, held for an owner that is not a task."""
-
-    def __init__(self, gate: anyio.CapacityLimiter, owner: object) -> None:
-        self._gate, self._owner = gate, owner
-
-    async def __aenter__(self) -> None:
-        await self._gate.acquire_on_behalf_of(self._owner)
-
-    async def __aexit__(self, *_error: object) -> None:
-        self._gate.release_on_behalf_of(self._owner)
+    def _admit(self) -> None:
+        while self._queue and self._under_way + self._admitted < self.window:
+            self._admitted += 1
+            self._queue.popleft().set()

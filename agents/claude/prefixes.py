@@ -33,9 +33,8 @@ class Prefixes:
         if size < SHORTEST:
             yield _nothing
             return
-        with anyio.move_on_after(LONGEST_WAIT):
-            while not self._warm(key) and (first := self._first.get(key)):
-                await first.wait()
+        if self._writing(key):
+            await self._wait(key)
         mine = anyio.Event()
         if not self._warm(key):
             self._first.setdefault(key, mine)
@@ -45,6 +44,14 @@ class Prefixes:
             if self._first.get(key) is mine:  # it failed before it began; the next one goes ahead
                 del self._first[key]
                 mine.set()
+
+    async def _wait(self, key: Hashable) -> None:
+        with anyio.move_on_after(LONGEST_WAIT):
+            while first := self._writing(key):
+                await first.wait()
+
+    def _writing(self, key: Hashable) -> anyio.Event | None:
+        return None if self._warm(key) else self._first.get(key)
 
     def _warm(self, key: Hashable) -> bool:
         return self._warm_until.get(key, 0.0) > self._clock.now()

@@ -62,10 +62,11 @@ async def receive(stream: AsyncStream[RawMessageStreamEvent], reader: Reader) ->
         return received(orjson.loads(await stream.response.aread()), {}, reader.taken)
     try:
         return await _receive_events(stream, reader)
-    finally:
+    except BaseException:
         with anyio.CancelScope(shield=True), anyio.move_on_after(1):
             await stream.close()
             await _read_on(stream)  # the SDK's generator ends only when it is read to its end
+        raise
 
 
 async def _receive_events(stream: AsyncStream[RawMessageStreamEvent], reader: Reader) -> Received:

@@ -1,0 +1,59 @@
+"""The loopback API of `bench/wire.py`, in a process of its own so that its work is not counted: it prints its address.
+
+Arguments: turns of a child, children of the lead (0: the lead itself takes the turns), seconds before each reply.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import anyio
+import orjson
+
+from decurion.agents.messages_api import Answer, Api, Options, Refusal, Request, call, calls, say, serve
+
+CHILD = "Look through the files and say what they do. Part "
+
+
+class Work:
+    """A lead that hands out children, and children that read one file a turn."""
+
+    def __init__(self, turns: int, children: int) -> None:
+        self.turns = turns
+        self.children = children
+
+    async def __call__(self, request: Request) -> Answer | Refusal:
+        """Answer by the history alone."""
+        if self.children and CHILD not in request.task:
+            return self._lead(request)
+        if request.turn >= self.turns:
+            return say("That is all there is to see: small functions that add numbers, and their tests.")
+        return call(
+            "read_file", {"path": f"part_{request.turn % 10}.py"}, text="I will look at the next file now."
+        )
+
+    def _lead(self, request: Request) -> Answer:
+        if request.turn:
+            return say("All parts were looked through.")
+        wanted = [("task", {"description": f"{CHILD}{number}."}) for number in range(self.children)]
+        return calls(*wanted, text="I will hand this out.")
+
+
+async def _main() -> None:
+    turns, children, latency = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+    api: Api
+    async with serve(Work(turns, children), Options(record=False, latency=latency)) as api:
+        print(api.url, flush=True)
+        await _until_closed()
+        print(
+            orjson.dumps({"refused": len(api.refused), "most_active": api.most_active}).decode(), flush=True
+        )
+
+
+async def _until_closed() -> None:
+    """Wait for the end of standard input: the benchmark is done with us."""
+    await anyio.to_thread.run_sync(sys.stdin.read)
+
+
+if __name__ == "__main__":
+    anyio.run(_main)
