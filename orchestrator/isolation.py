@@ -184,9 +184,9 @@ class Checkouts:
 
     async def _integrate(self, isolation: Isolation) -> Integrated:
         verify = self.session.options.work.verify or None
-        return await isolation.integrate(tuple(self.works.values()), verify=verify, resolve=self._resolve)
+        return await isolation.integrate(tuple(self.works.values()), verify=verify, resolve=self.resolve)
 
-    async def _resolve(self, conflict: Conflict, tree: Worktree) -> None:
+    async def resolve(self, conflict: Conflict, tree: Worktree) -> None:
         """Let a subagent resolve a conflict or mend a red check; whether it worked is judged by the merge."""
         order = Order(conflict.brief, RESOLVER, f"resolve a {conflict.kind} of {conflict.work.agent_id}")
         self._resolvers += 1

@@ -9,6 +9,8 @@ from itertools import combinations
 
 import anyio
 
+from decurion.agents.groups import task_group
+
 from .run import Git
 from .work import Work
 
@@ -63,7 +65,7 @@ async def conflict_matrix(git: Git, works: Sequence[Work]) -> Matrix:
         if not merged.clean:
             pairs[one.agent_id, other.agent_id] = merged.files
 
-    async with anyio.create_task_group() as group:
+    async with task_group() as group:
         for one, other in combinations(works, 2):
             if may_conflict(one, other):
                 group.start_soon(try_pair, one, other)

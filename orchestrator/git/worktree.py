@@ -130,6 +130,10 @@ class Worktree:
         if not self.index.exists():
             shutil.copy2(Path(self.record.admin) / "index", self.index)
 
+    async def unchanged(self) -> bool:
+        """Whether the files are those of the base."""
+        return (await self.tree())[0] == await self.hub.tree(self.base)
+
     async def head(self) -> str | None:
         """The commit the subagent stands on, or None where it stands on none."""
         file = Path(self.record.admin) / "HEAD"

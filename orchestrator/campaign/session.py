@@ -1,0 +1,139 @@
+"""A campaign inside a session: its subagents pass the same law and write the same log as any others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from decurion.agents.moments import Listener, ignore
+from decurion.agents.shared import Work
+from decurion.agents.task import Order
+from decurion.hooks import DecurionError, RunRef, UsageError
+
+from ..git import Worktree
+from ..options import SessionOptions
+from ..session import Session, open_session
+from .ledger import Entry, Ledger
+from .plan import Plan
+from .running import Campaign, Report, Subtask, SubtaskResult
+from .targets import find_targets, in_groups
+
+LEDGER = "campaign.jsonl"
+"""The ledger's name in the session's folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A worktree as a subagent's workplace; the campaign itself finishes it, after its check."""
+
+    tree: Worktree
+
+    @property
+    def path(self) -> Path:
+        """Where the subagent's tools are rooted."""
+        return self.tree.path
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """What its commands need beside the session's environment."""
+        return self.tree.env
+
+    async def checkpoint(self, turn: int) -> None:
+        """Save the state after a turn."""
+        await self.tree.checkpoint(turn)
+
+    async def finish(self, message: str) -> Work | None:  # noqa: ARG002 - the seam's argument
+        """Leave it to the campaign."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class TeamRunner:
+    """Runs subtasks by a session's team."""
+
+    session: Session
+
+    async def run_subtask(self, subtask: Subtask, tree: Worktree) -> SubtaskResult:
+        """Run one subagent to its end."""
+        order = Order(subtask.prompt, subtask.agent_type, subtask.title)
+        result = await self.session.team.run_at(order, Desk(tree), subtask.agent_id)
+        refused = tuple(call.reason for call in result.denied)
+        return SubtaskResult(result.status, result.summary, result.cost_usd, refused)
+
+
+async def run_campaign(
+    options: SessionOptions,
+    plan: Plan,
+    shows: Callable[[Ledger], Callable[[Entry], None]],
+    listen: Listener = ignore,
+) -> tuple[str, Report]:
+    """Begin a campaign, or go on with the one that `options.resume` names; gives the session's id and the report.
+
+    Raises:
+        UsageError: there are no targets, or the agent type is unknown.
+        DecurionError: the session could not start, or git, the law or the log failed.
+    """
+    targets = () if options.resume else await find_targets(plan, options.workspace)
+    async with open_session(options, listen) as session:
+        assert session.isolation is not None
+        if plan.agent not in {definition.name for definition in session.shared.catalogue.subagents()}:
+            known = ", ".join(definition.name for definition in session.shared.catalogue.subagents())
+            raise UsageError(f"There is no subagent {plan.agent!r}; known are {known}.")
+        isolation = await session.isolation.prepare()
+        ledger = _ledger(session, plan, targets)
+        runner = TeamRunner(session)
+        changed = shows(ledger)
+        campaign = Campaign(ledger, isolation, runner, resolve=session.isolation.resolve, changed=changed)
+        report = await campaign.run()
+        report = await _apply(session, report)
+        ref = RunRef(session.id, "lead", "lead")
+        session.log.write(
+            ref, "merge", branch=report.branch, merged=ledger.count("done"), left=ledger.count("failed")
+        )
+        return session.id, report
+
+
+def _ledger(session: Session, plan: Plan, targets: tuple[str, ...]) -> Ledger:
+    path = session.folder / LEDGER
+    if path.exists():
+        ledger = Ledger.read(path)
+        ledger.plan = plan
+        return ledger
+    return Ledger.create(path, plan, in_groups(targets, plan.group))
+
+
+async def _apply(session: Session, report: Report) -> Report:
+    if not session.options.work.apply or not report.branch:
+        return report
+    if not report.ok:
+        return replace(
+            report, notices=(*report.notices, "not applied, for not all is well; the branch has the work.")
+        )
+    assert session.isolation is not None
+    try:
+        applied = await (await session.isolation.prepare()).apply()
+    except DecurionError as error:
+        return replace(report, notices=(*report.notices, f"not applied; the branch has the work. {error}"))
+    said = f"applied {len(applied.files)} files to this checkout; take it back with `decurion undo`."
+    return replace(report, notices=(*report.notices, said))
+
+
+def reopen_failed(folder: Path) -> int:
+    """Let a campaign's failed groups run again; gives how many."""
+    ledger = Ledger.read(folder / LEDGER)
+    failed = [entry for entry in ledger.entries.values() if entry.state == "failed"]
+    for entry in failed:
+        ledger.mark(replace(entry, state="running", attempt=entry.attempt + 1))
+    return len(failed)
+
+
+def campaign_folders(folders: list[Path]) -> list[Path]:
+    """Those of some sessions' folders that hold a campaign."""
+    found: list[Path] = []
+    for folder in folders:
+        with suppress(OSError):
+            if (folder / LEDGER).is_file():
+                found.append(folder)
+    return found

@@ -1,0 +1,60 @@
+"""`decurion undo`: take back what a session put into the checkout, exactly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from decurion.hooks import UsageError
+
+
+@click.command()
+@click.argument("session", default="")
+@click.option("-C", "--cwd", "folder", default=".", type=click.Path(), help="The project's folder.")
+@click.option("-n", "--dry-run", is_flag=True, help="Only show which files would be taken back.")
+def command(session: str, folder: str, *, dry_run: bool) -> int:
+    """Take back the newest change that `--apply` made here, or the newest of SESSION.
+
+    The former bytes, permissions and times come back; what was staged was never touched. Refused, with nothing
+    written, where one of the files was edited since.
+    """
+    import anyio
+
+    from ..git import undo, undoable
+    from ..git.run import shown
+
+    place = _find(Path(folder).expanduser().resolve(), session)
+    if dry_run:
+        for name in undoable(place):
+            click.echo(shown(name))
+        return 0
+    done = anyio.run(undo, place)
+    for name in done.files:
+        click.echo(shown(name))
+    click.echo(f"{len(done.files)} files are as they were before session {place.name} was applied.")
+    return 0
+
+
+def _find(workspace: Path, session: str) -> Path:
+    """The session whose change is to be taken back: the named one, else the newest that changed anything.
+
+    Raises:
+        UsageError: nothing was applied.
+    """
+    from ..git import undoable
+    from ..sessions import find_session, session_folders
+
+    if session:
+        chosen = find_session(workspace, session)
+        if not undoable(chosen):
+            raise UsageError(f"Session {chosen.name} has nothing applied in {workspace}.")
+        return chosen
+    changed = [place for place in session_folders(workspace) if undoable(place)]
+    if not changed:
+        raise UsageError(f"Nothing is applied in {workspace}: there is nothing to take back.")
+    return max(changed, key=_applied_at)
+
+
+def _applied_at(place: Path) -> float:
+    return max(journal.stat().st_mtime for journal in place.glob("git/applied/*/journal.json"))
