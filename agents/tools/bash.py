@@ -59,10 +59,7 @@ def _argv(command: str, script: Path) -> tuple[Path | None, Sequence[str]]:
         raise ToolError("bash was not found on PATH; tell the person to install it")
     if "\0" in command:
         raise ToolError("the command holds a NUL character; use printf '\\0' to make one")
-    try:
-        code = os.fsencode(command)
-    except UnicodeEncodeError:
-        raise ToolError("the command holds half a character (a lone surrogate); write it out") from None
+    code = command.encode("utf-8")
     start = [shell, "--noprofile", "--norc"]
     if len(code) <= MAX_ARGUMENT_BYTES:
         return None, [*start, "-c", command]

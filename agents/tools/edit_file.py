@@ -30,9 +30,6 @@ async def edit_file(
     replace_all: Annotated[bool, "Replace every occurrence"] = False,  # noqa: FBT002 - the model names it
 ) -> Output:
     """Replace text in a file; every byte outside the changed lines stays as it is."""
-    for name, text in (("old_string", old_string), ("new_string", new_string)):
-        if HALF_CHARACTER.search(text):
-            raise ToolError(f"{name} holds half a character (a lone surrogate); write it out")
     place = inside(path, ctx.workspace)
     results: list[Replaced] = []
 

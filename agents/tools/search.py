@@ -19,6 +19,7 @@ WORKTREES = (".decurion/worktrees", ".claude/worktrees")
 """Where copies of the workspace for other agents lie; their files would be found once for each copy."""
 WILD = re.compile(r"[*?\[{\\]")
 ALL_RULES, OWN_RULES, NO_RULES = "--ignore", "--no-ignore-parent", "--no-ignore"
+"""Ripgrep's options: the ignore rules of all folders up to the root, of the searched folder and below, of none."""
 UPWARDS = re.compile(r"(?:^|[/{,])\.\.(?:$|[/},])")
 EVERYTHING = re.compile(r"/?(?:\*\*/)*\*{1,2}")
 
@@ -27,18 +28,21 @@ EVERYTHING = re.compile(r"/?(?:\*\*/)*\*{1,2}")
 class Scope:
     """Where a search looks: `target` is a file's name in `folder`, or empty for all of it.
 
-    `pattern` is a glob in gitignore's form, anchored at `folder` where it begins with a slash; empty for all files.
-    `named` says that the model named this very folder or file, so that it counts though it is ignored. `rules` is
-    ripgrep's option for whose ignore rules hold.
+    `prefix` is how the folder is shown, empty for the workspace itself. `pattern` is a glob in gitignore's form,
+    anchored at `folder` where it begins with a slash; empty for all files. `rules` is ripgrep's option for whose
+    ignore rules hold.
     """
 
     folder: Path
     prefix: str
     target: str
     pattern: str
-    named: bool
     rules: str
-    top: bool
+
+    @property
+    def named(self) -> bool:
+        """True where this very folder or file was named: it counts though it is ignored."""
+        return bool(self.prefix or self.target)
 
     def show(self, name: str) -> str:
         """Return a name that ripgrep printed as a path of the workspace, fit to be shown."""
@@ -50,7 +54,7 @@ class Scope:
         if self.pattern and not EVERYTHING.fullmatch(self.pattern):
             options.append(f"--glob={self.pattern}")
         options.append("--glob=!.git")
-        if self.top:
+        if not self.prefix:
             options += [f"--glob=!/{folder}" for folder in WORKTREES]
         return options
 
@@ -79,16 +83,13 @@ def scope_of(ctx: ToolContext, path: str, pattern: str, *, include_ignored: bool
     if UPWARDS.search(rest):
         raise ToolError(f"the pattern {pattern!r} leads upwards with '..'; name the folder in path instead")
     folder, target = (place.path, "") if place.path.is_dir() else (place.path.parent, place.path.name)
+    shown_folder = folder.relative_to(root) if folder.is_relative_to(root) else folder
     return Scope(
         folder=folder,
-        prefix=""
-        if folder == root
-        else str(folder.relative_to(root) if folder.is_relative_to(root) else folder),
+        prefix="" if folder == root else str(shown_folder),
         target=target,
         pattern="" if target else rest,
-        named=bool(base) or place.path != root,
         rules=NO_RULES if include_ignored else ALL_RULES,
-        top=folder == root,
     )
 
 
@@ -160,7 +161,7 @@ class Searched:
         skipped = (
             (left.ignored, "ignored (.gitignore and the like)", "include_ignored: true looks there too"),
             (left.large, "too large", "name the file in path to search it"),
-            (left.links, "links, which are not followed", "name one in path if it stays in the workspace"),
+            (left.links, "linked (links are not followed)", "name one in path if it stays in the workspace"),
         )
         notes += [self._skipped(kind, why, remedy) for kind, why, remedy in skipped if kind.count]
         complaints = [line.removeprefix("rg: ") for line in left.errors.splitlines() if line.strip()]

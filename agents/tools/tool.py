@@ -8,6 +8,7 @@ reads, the signature is the schema.
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -131,6 +132,7 @@ def prepare(tool: Tool, args: Args) -> Args:
         ToolError: names the argument that is wrong and shows the right form.
     """
     renamed = _rename(tool, args)
+    _refuse_half_characters(tool, renamed)
     if tool.normalise is not None:
         renamed = tool.normalise(renamed)
     check_against(tool.name, tool.input_schema, renamed, tool.example)
@@ -157,6 +159,17 @@ def _rename(tool: Tool, args: Args) -> dict[str, Any]:
             raise ToolError(f"{tool.name}: {name!r} was given twice with different values; give it once")
         renamed[name] = value
     return renamed
+
+
+def _refuse_half_characters(tool: Tool, args: Args) -> None:
+    """Refuse lone surrogates: no file, command, log or later request can carry them."""
+    for name, value in args.items():
+        try:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            raise ToolError(
+                f"{tool.name}: {name!r} holds half a character (a lone surrogate); write the whole character"
+            ) from None
 
 
 def output_of(returned: str | Output) -> Output:

@@ -23,10 +23,7 @@ async def write_file(
     place = inside(path, ctx.workspace)
     if path.endswith("/"):
         raise ToolError(f"{path!r} names a folder; add the name of the file")
-    try:
-        data = content.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ToolError(f"content: character {error.start} is half a character (a lone surrogate)") from None
+    data = content.encode("utf-8")
     made = await to_thread.run_sync(_store, place, data)
     lines = content.count("\n") + (not content.endswith("\n") and bool(content))
     told = f"{'Created' if made else 'Replaced'} {place.shown}: {lines} {'line' if lines == 1 else 'lines'}"

@@ -377,10 +377,9 @@ async def test_a_command_longer_than_an_argument_may_be_still_runs(ctx: ToolCont
     assert list(ctx.scratch.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", ["echo \0", "echo \ud83d"])
-async def test_a_command_that_is_no_text_is_refused(ctx: ToolContext, command: str) -> None:
-    with pytest.raises(ToolError, match="the command holds"):
-        await call(bash, ctx, command=command)
+async def test_a_command_that_holds_a_nul_is_refused(ctx: ToolContext) -> None:
+    with pytest.raises(ToolError, match="the command holds a NUL"):
+        await call(bash, ctx, command="echo \0")
 
 
 @pytest.mark.parametrize("limit", [0, -1, 601, 120_000, "5"])

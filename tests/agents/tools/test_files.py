@@ -157,15 +157,6 @@ async def test_bytes_that_are_no_utf_8_pass_through(ctx: ToolContext) -> None:
     assert "\ufffd" in await text(read_file, ctx, path="f.txt")
 
 
-async def test_half_a_character_is_refused(ctx: ToolContext) -> None:
-    put(ctx, b"word\n")
-    for args in ({"old_string": "word", "new_string": "\ud83d"}, {"old_string": "\ud83d", "new_string": "x"}):
-        with pytest.raises(ToolError, match="half a character"):
-            await call(edit_file, ctx, path="f.txt", **args)
-    with pytest.raises(ToolError, match="half a character"):
-        await call(write_file, ctx, path="f.txt", content="\ud83d")
-
-
 # ---- mode (BUG-41)
 
 

@@ -131,7 +131,7 @@ async def test_a_failed_search_still_names_what_was_left_out(ctx: ToolContext) -
 
 async def test_links_are_named(ctx: ToolContext) -> None:
     (ctx.workspace / "link.py").symlink_to("src/b.py")
-    assert "1 links, which are not followed: link.py" in await text(grep, ctx, pattern="needle")
+    assert "1 linked (links are not followed): link.py" in await text(grep, ctx, pattern="needle")
     assert hits(await text(grep, ctx, pattern="needle", path="link.py")) == ["src/b.py"]
 
 

@@ -110,6 +110,23 @@ def test_names_of_arguments_that_models_are_used_to_are_taken(
     assert prepare(TOOLS[name], given) == meant
 
 
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("bash", {"command": "echo \ud83d"}),
+        ("write_file", {"path": "f", "content": "x\udcff"}),
+        ("edit_file", {"path": "f", "old_string": "a", "new_string": "\ud83d"}),
+        ("grep", {"pattern": "\ud83d"}),
+        ("read_file", {"path": "\ud83d"}),
+        ("todo_write", {"todos": [{"content": "\ud83d", "status": "pending"}]}),
+    ],
+)
+def test_half_a_character_reaches_no_tool(name: str, args: dict[str, Any]) -> None:
+    """BUG-31: what cannot be encoded would spoil the log and every later request."""
+    with pytest.raises(ToolError, match="holds half a character"):
+        prepare(TOOLS[name], args)
+
+
 def test_a_schema_cannot_make_the_checker_fetch_anything() -> None:
     foreign = replace(count_lines, input_schema={"$ref": "http://127.0.0.1:9/schema.json"})
     with pytest.raises(ToolError, match="schema of count_lines"):
