@@ -12,8 +12,8 @@ exclude = ["src/vendor/**"]
 from __future__ import annotations
 
 import json
+import re
 import shlex
-import string
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -24,7 +24,9 @@ from typing import Any, cast, get_type_hints
 from decurion.hooks import ConfigError, UsageError
 
 PLACES = ("path", "paths", "name", "stem", "dir", "tests", "target")
-"""What may stand in braces in `task` and `verify`; `{{` and `}}` are braces themselves."""
+"""What may stand in braces in `task` and `verify`; `{{path}}` is the plain text `{path}`."""
+
+_PLACE = re.compile(r"\{\{(?P<plain>[A-Za-z_]\w*)\}\}|(?<!\$)\{(?P<name>[A-Za-z_]\w*)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,7 @@ class Plan:
         """The check of the merged whole: as given, else the check of a target where it says nothing of one."""
         if self.verify_all or not self.verify:
             return self.verify_all
-        named = {name for _, name, _, _ in string.Formatter().parse(self.verify) if name}
-        return filled(self.verify, {"tests": ""}).strip() if named <= {"tests"} else ""
+        return filled(self.verify, {}).strip() if named_in(self.verify) <= {"tests"} else ""
 
 
 def load_plan(file: Path | None, given: Mapping[str, Any]) -> Plan:
@@ -148,22 +149,23 @@ def _checked(plan: Plan) -> Plan:
 
 
 def _check_template(template: str) -> None:
-    try:
-        named = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
-    except ValueError as error:
-        raise UsageError(
-            f"{template!r} is not a template ({error}); write {{{{ and }}}} for braces."
-        ) from None
-    if unknown := sorted(named - set(PLACES)):
+    if unknown := sorted(named_in(template) - set(PLACES)):
         known = ", ".join(f"{{{name}}}" for name in PLACES)
         raise UsageError(
-            f"{{{unknown[0]}}} means nothing in {template!r}; known are {known}. Braces: {{{{ and }}}}."
+            f"{{{unknown[0]}}} means nothing in {template!r}; known are {known}. As plain text: {{{{{unknown[0]}}}}}."
         )
 
 
+def named_in(template: str) -> set[str]:
+    """The names in braces in a template."""
+    return {match["name"] for match in _PLACE.finditer(template) if match["name"]}
+
+
 def filled(template: str, values: Mapping[str, str]) -> str:
-    """Put values into a template."""
-    return template.format_map(dict.fromkeys(PLACES, "") | dict(values))
+    """Put values into a template; braces that hold no name, as in shell text, are left alone."""
+    return _PLACE.sub(
+        lambda match: values.get(match["name"], "") if match["name"] else f"{{{match['plain']}}}", template
+    )
 
 
 def places(group: Sequence[str], tests: Sequence[str] = (), *, quoted: bool = False) -> dict[str, str]:
