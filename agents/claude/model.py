@@ -8,8 +8,7 @@ from typing import Any
 import anyio
 import orjson
 import tenacity
-from anthropic import AsyncStream
-from anthropic.types import Message, RawMessageStreamEvent
+from anthropic.types import Message
 
 from decurion.hooks import DecurionError
 
@@ -22,7 +21,7 @@ from .door import open_client, takes_bytes
 from .faults import Failed, Failure, failure_of
 from .prefixes import Prefixes
 from .settings import ClientSettings, WireEvent
-from .stream import Reader, Received, receive, received
+from .stream import Events, Reader, Received, receive, received
 from .tries import Tries
 
 PATH = "/v1/messages"
@@ -116,7 +115,7 @@ class ClaudeModel:
                 PATH,
                 cast_to=Message,
                 stream=True,
-                stream_cls=AsyncStream[RawMessageStreamEvent],
+                stream_cls=Events,
                 **_payload(client, body),
             )
             return await receive(stream, reader)

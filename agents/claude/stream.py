@@ -1,8 +1,9 @@
-"""A reply out of the SDK's events, or out of the JSON that a server sent instead.
+"""A reply out of the SDK's event stream, or out of the JSON that a server sent instead.
 
-The events are the SDK's types and its accumulator joins them. Only the arguments of calls are kept apart: the SDK
-parses them again with each fragment, completes what is broken and raises in the middle of the reply. Here they are
-joined whole, parsed once at the end, and what is no JSON object is named in `Reply.malformed`.
+The SDK reads the stream and its accumulator puts the message together on its own types. Only fragments (of texts, of
+thinking, of arguments: nine of ten events) are kept apart and joined once at the end. For arguments that is a must:
+the SDK parses them again with each fragment, completes what is broken and raises in the middle of the reply. Here
+they are parsed once, and what is no JSON object is named in `Reply.malformed`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import anyio
 import orjson
 from anthropic import AsyncStream
 from anthropic.lib.streaming._messages import accumulate_event  # the SDK's own; no public name gives it alone
-from anthropic.types import Message, RawMessageStreamEvent
+from anthropic.types import Message
 
 from ..model import Block, Progress, Reply, Usage
 from ..texts import clean_value
@@ -51,7 +52,11 @@ class Reader:
     taken: AbstractSet[str]
 
 
-async def receive(stream: AsyncStream[RawMessageStreamEvent], reader: Reader) -> Received:
+Events = AsyncStream[object]
+"""The SDK's stream, giving each event as plain data; `accumulate_event` puts the SDK's types on those that need it."""
+
+
+async def receive(stream: Events, reader: Reader) -> Received:
     """Read one reply to its end.
 
     Raises:
@@ -69,39 +74,65 @@ async def receive(stream: AsyncStream[RawMessageStreamEvent], reader: Reader) ->
         raise
 
 
-async def _receive_events(stream: AsyncStream[RawMessageStreamEvent], reader: Reader) -> Received:
+async def _receive_events(stream: Events, reader: Reader) -> Received:
     message: Any = None
-    arguments: dict[int, list[str]] = defaultdict(list)
-    while (event := await anext(stream, None)) is not None:
-        if event.type == "content_block_delta" and event.delta.type == "input_json_delta":
-            arguments[event.index].append(event.delta.partial_json)
+    fragments = Fragments(reader.report)
+    while (event := cast("Any", await anext(stream, None))) is not None:
+        if fragments.take(event):
             continue
         message = accumulate_event(event=event, current_snapshot=message, json_bufs={})
-        if event.type == "message_stop":
+        if event["type"] == "message_start":
+            reader.begun()
+        elif event["type"] == "message_stop":
             with anyio.move_on_after(DRAIN):
                 await _read_on(stream)  # or the connection could not be used again
-            return received(cast("Message", message).to_dict(warnings=False), arguments, reader.taken)
-        if event.type == "message_start":
-            reader.begun()
-        _tell(event, reader.report)
+            whole = cast("Message", message).to_dict(warnings=False)
+            return received(fragments.put_into(whole), fragments.arguments, reader.taken)
     raise Garbled("the stream ended before the reply did")
 
 
-async def _read_on(stream: AsyncStream[RawMessageStreamEvent]) -> None:
+async def _read_on(stream: Events) -> None:
     """Read what is left, which nobody needs."""
     with suppress(Exception):
         while await anext(stream, None) is not None:
             pass
 
 
-def _tell(event: RawMessageStreamEvent, report: Callable[[Progress], None]) -> None:
-    if event.type == "content_block_delta":
-        if event.delta.type == "text_delta":
-            report(Progress("text", event.delta.text))
-        elif event.delta.type == "thinking_delta":
-            report(Progress("thinking", event.delta.thinking))
-    elif event.type == "content_block_start" and event.content_block.type == "tool_use":
-        report(Progress("tool", event.content_block.name))
+class Fragments:
+    """The pieces of one reply by the place of their block, told to `report` as they come."""
+
+    def __init__(self, report: Callable[[Progress], None]) -> None:
+        self._report = report
+        self._texts: dict[tuple[int, str], list[str]] = defaultdict(list)
+        self.arguments: dict[int, list[str]] = defaultdict(list)
+
+    def take(self, event: dict[str, Any]) -> bool:
+        """Keep a fragment; False if the event is none."""
+        kind = event["type"]
+        if kind == "content_block_start" and event["content_block"].get("type") == "tool_use":
+            self._report(Progress("tool", str(event["content_block"].get("name"))))
+        if kind != "content_block_delta":
+            return kind == "content_block_stop"  # says nothing that the message's end does not
+        place, delta = event["index"], event["delta"]
+        match delta["type"]:
+            case "input_json_delta":
+                self.arguments[place].append(delta["partial_json"])
+            case "text_delta":
+                self._texts[place, "text"].append(delta["text"])
+                self._report(Progress("text", delta["text"]))
+            case "thinking_delta":
+                self._texts[place, "thinking"].append(delta["thinking"])
+                self._report(Progress("thinking", delta["thinking"]))
+            case _:
+                return False
+        return True
+
+    def put_into(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Fill the texts of a message with their pieces."""
+        for (place, field), pieces in self._texts.items():
+            block = message["content"][place]
+            block[field] = block.get(field, "") + "".join(pieces)
+        return message
 
 
 def received(message: dict[str, Any], arguments: dict[int, list[str]], taken: AbstractSet[str]) -> Received:
