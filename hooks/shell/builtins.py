@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..frozen import replace
 from .arith import text_number
+from .conditions import test_words
 from .events import ExecEvent, Value, literal
 from .expand import expand_name
 from .machine import DONE, FALSE, TRUE, Frame, Machine, Outcome, State
@@ -225,16 +226,10 @@ def _arith_text(m: Machine, st: State, fr: Frame, value: Value) -> None:
 
 def test(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     """`test` and `[`: numbers and `-v` are arithmetic texts."""
-    words = event.argv
-    for index, value in enumerate(words):
-        if value.text in {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"} and 0 < index < len(words) - 1:
-            text_number(m, st, fr, words[index - 1])
-            text_number(m, st, fr, words[index + 1])
-        elif value.text in {"-v", "-R"} and index + 1 < len(words):
-            text = words[index + 1].text or ""
-            if "[" in text:
-                text_number(m, st, fr, literal(text.partition("[")[2].rstrip("]")))
-    return DONE
+    words = list(event.argv)
+    if event.name == "[" and words and words[-1].text == "]":
+        words.pop()
+    return Outcome(EMPTY, test_words(m, st, fr, words))
 
 
 def declare(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:

@@ -19,7 +19,7 @@ COMMANDS = frozenset({
 """Their value is a command line that some program hands to a shell."""
 
 EXPANDED = frozenset({"PS0", "PS1", "PS2", "PS4"})
-FILES = frozenset({"BASH_ENV", "ENV", "PYTHONSTARTUP", "ZDOTDIR_RC"})
+FILES = frozenset({"BASH_ENV", "ENV"})
 LOADERS = frozenset({
     "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "GCONV_PATH", "PERL5DB", "PYTHONINSPECT_LIB", "NODE_REPL_EXTERNAL_MODULE",
 })  # fmt: skip

@@ -6,13 +6,15 @@ Nothing is pruned by a condition: whatever stands in the text may run.
 from __future__ import annotations
 
 from ..frozen import replace
-from .events import Hole, Stdin, Value, literal
+from .conditions import compare
+from .events import ExecEvent, Hole, Stdin, Value, literal
 from .expand import fields_of, pattern_of, value_of
 from .globs import pattern_regex
 from .loops import run_cfor, run_for, run_while
 from .machine import DONE, MAX_DEPTH, Frame, Machine, Outcome, Refused, State
 from .redirects import apply_redirects, record_output
 from .simple import run_call, run_decl
+from .state import Array
 from .tree import (
     AndOr,
     ArithCmd,
@@ -197,9 +199,11 @@ def _certainly(value: Value, pattern: Value) -> bool:
     )
 
 
-def _func(m: Machine, st: State, _fr: Frame, command: Func) -> Outcome:
+def _func(m: Machine, st: State, fr: Frame, command: Func) -> Outcome:
     m.step()
     st.functions[command.name] = (command.body,)
+    if command.name in {"command_not_found_handle", "command_not_found_handler"}:
+        run_stmt(m, st.fork(), replace(fr, via=(*fr.via, command.name)), command.body)
     return Outcome(EMPTY, status=True)
 
 
@@ -224,20 +228,29 @@ def _let(m: Machine, st: State, fr: Frame, command: Let) -> Outcome:
 
 
 def _test(m: Machine, st: State, fr: Frame, command: Test) -> Outcome:
-    _test_expr(m, st, fr, command.expr)
-    return DONE
+    return Outcome(EMPTY, _test_expr(m, st, fr, command.expr))
 
 
-def _test_expr(m: Machine, st: State, fr: Frame, expr: Expr) -> None:
-    from .arith import text_number
-
-    for arg in expr.args:
-        if arg.op == "word":
-            value = value_of(m, st, fr, arg.word)
-            if expr.op in {"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"}:
-                text_number(m, st, fr, value)
-        else:
-            _test_expr(m, st, fr, arg)
+def _test_expr(m: Machine, st: State, fr: Frame, expr: Expr) -> bool | None:
+    """Expand and evaluate everything, whatever the outcome; True or False where it is certain."""
+    if expr.op in {"&&", "||", "!"}:
+        found = [_test_expr(m, st, fr, arg) for arg in expr.args]
+        if None in found:
+            return None
+        return not found[0] if expr.op == "!" else all(found) if expr.op == "&&" else any(found)
+    if expr.op == "word":
+        text = value_of(m, st, fr, expr.word).text
+        return None if text is None else bool(text)
+    values = [value_of(m, st, fr, arg.word) for arg in expr.args[:1]]
+    right = expr.args[1] if len(expr.args) > 1 else None
+    if right is not None and expr.op in {"=", "==", "!="}:
+        pattern = pattern_of(m, st, fr, right.word)
+        if pattern.has_glob or pattern.text is None:
+            return None
+        values.append(pattern)
+    elif right is not None:
+        values.append(value_of(m, st, fr, right.word))
+    return compare(m, st, fr, expr.op, values)
 
 
 def _timed(m: Machine, st: State, fr: Frame, command: Timed) -> Outcome:
@@ -253,6 +266,7 @@ def _coproc(m: Machine, st: State, fr: Frame, command: Coproc) -> Outcome:
     st.files = inside.files
     out = Value((Hole("output of a coprocess", source=tuple(m.trace[start:])),))
     st.fds[63] = (None, Stdin("pipe", outcome.out if outcome.out.parts else out, tuple(m.trace[start:])))
+    st.vars[command.name or "COPROC"] = (Array((("0", literal("63")), ("1", literal("60")))),)
     return DONE
 
 
@@ -305,7 +319,7 @@ def run_shell(m: Machine, st: State, fr: Frame, code: Value, program: str = "") 
     return outcome
 
 
-HARMLESS_OUTPUT = frozenset({
+HARMLESS_OUTPUT = frozenset({ "docker", "kind", "k3d", "eksctl", "oc", "aws", "fish", "rustc",
     "ssh-agent", "direnv", "opam", "brew", "dircolors", "starship", "pyenv", "rbenv", "nodenv", "fnm", "nvm", "zoxide",
     "mise", "asdf", "rtx", "conda", "register-python-argcomplete", "keychain", "gpg-agent", "lesspipe", "thefuck",
     "docker-machine", "minikube", "kubectl", "npm", "pip", "pip3", "poetry", "uv", "gh", "glab", "rustup", "cargo",
@@ -319,13 +333,29 @@ HARMLESS_OUTPUT = frozenset({
 
 def note_unknown_code(m: Machine, fr: Frame, code: Value, program: str) -> None:
     """Take down that unknown text would be run, unless it is the output of a program meant to be evaluated."""
-    names = [event.name for event in code.sources]
-    if names and all(name in HARMLESS_OUTPUT for name in names):
+    if code.sources and all(_prints_settings(event) for event in code.sources):
         return
     if any(hole.digits for hole in code.holes):
         return
     why = f"the code that {program} would run is not known: {code.show()}"
     m.unchecked("code", fr.segment, why, program=program, sources=code.sources)
+
+
+SETTINGS_WORDS = frozenset(
+    "completion completions generate-shell-completion init env shellenv hook export activate shell print-config bash zsh sh"
+    " --sh --bash -s -b -c autocomplete minikube-docker-env docker-env config-env --shell bash-completion agent".split()
+)
+
+
+def _prints_settings(event: ExecEvent) -> bool:
+    """True for `ssh-agent -s`, `kubectl completion bash` and the like; a fetched text is never settings."""
+    if event.name in HARMLESS_ALWAYS:
+        return True
+    words = {word.partition("=")[0] for word in event.words if word}
+    return event.name in HARMLESS_OUTPUT and bool(words & SETTINGS_WORDS or any("shell.bash" in word for word in words))
+
+
+HARMLESS_ALWAYS = frozenset({"ssh-agent", "direnv", "dircolors", "opam", "lesspipe", "resize", "keychain", "gpg-agent"})
 
 
 def note_fetched_code(m: Machine, fr: Frame, code: Value, program: str) -> None:

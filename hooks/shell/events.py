@@ -264,8 +264,19 @@ class Places:
 
     def join(self, cwd: str, path: str) -> str:
         """The absolute form of a path as text: no disk is looked at, `..` is taken away."""
+        if path.startswith("/proc/"):
+            path = _through_proc(path, cwd)
         whole = posixpath.normpath(posixpath.join(cwd, path))
         return whole[1:] if whole.startswith("//") else whole
+
+
+def _through_proc(path: str, cwd: str) -> str:
+    """`/proc/self/root/etc` is `/etc`, `/proc/self/cwd/x` is `x` here."""
+    pieces = path.split("/")
+    if len(pieces) > 3 and pieces[3] in {"root", "cwd"}:
+        rest = "/".join(pieces[4:])
+        return "/" + rest if pieces[3] == "root" else posixpath.join(cwd, rest)
+    return path
 
 
 def literal(text: str) -> Value:

@@ -7,14 +7,14 @@ from .events import Value
 from .expand import fields_of
 from .machine import DONE, Frame, Machine, Outcome, State
 from .tree import Call, CFor, Expr, For, Stmt, While
-from .values import join
+from .values import join, unknown
 
 MAX_TURNS = 300
 """Turns of one loop that are followed one by one."""
 
 
 def run_for(m: Machine, st: State, fr: Frame, command: For) -> Outcome:
-    """`for x in …`: one turn for each word."""
+    """`for x in …`: one turn for each word; a word that may be several is taken for two, then for many."""
     from .evaluator import run_stmts
 
     outs: list[Value] = []
@@ -22,8 +22,12 @@ def run_for(m: Machine, st: State, fr: Frame, command: For) -> Outcome:
     def turns(inside: State) -> Outcome:
         words = list(inside.positional) if command.items is None else fields_of(m, inside, fr, command.items)
         for item in words:
+            many = item.has_glob or any(hole.splits for hole in item.holes)
+            before = inside.fork() if many else None
             inside.put(command.name, item)
             outs.append(run_stmts(m, inside, fr, command.body).out)
+            if before is not None:
+                _again(m, inside, fr, command.body, before, outs)
         if not words:
             run_stmts(m, inside.fork(), fr, command.body)
         return DONE
@@ -32,19 +36,38 @@ def run_for(m: Machine, st: State, fr: Frame, command: For) -> Outcome:
     return Outcome(join(outs))
 
 
+def _again(m: Machine, st: State, fr: Frame, body: tuple[Stmt, ...], before: State, outs: list[Value]) -> None:
+    """A loop whose turns cannot be counted: one more turn, then what still changes counts as unknown."""
+    from .evaluator import run_stmts
+
+    first = dict(st.vars)
+    outs.append(run_stmts(m, st, fr, body).out)
+    changed = [name for name, options in st.vars.items() if first.get(name) != options and name != "_"]
+    for name in changed:
+        sources = tuple(event for option in st.vars[name] if isinstance(option, Value) for event in option.sources)
+        st.vars[name] = (unknown(f"${name} after a loop", sources, variable=name),)
+    if changed:
+        outs.append(run_stmts(m, st, fr, body).out)
+    st.merge(before)
+
+
 def run_cfor(m: Machine, st: State, fr: Frame, command: CFor) -> Outcome:
-    """`for ((…))`: as many turns as the numbers say, or two."""
+    """`for ((…))`: as many turns as the numbers say, or until nothing new comes."""
     from .evaluator import run_stmts
 
     init, cond, post = command.parts
     _number(m, st, fr, init)
     outs: list[Value] = []
-    for turn in range(MAX_TURNS):
+    before = st.fork()
+    for _turn in range(MAX_TURNS):
         holds = _number(m, st, fr, cond) if cond else None
-        if holds == 0 or (holds is None and turn > 1):
+        if holds == 0:
             break
         outs.append(run_stmts(m, st, fr, command.body).out)
         _number(m, st, fr, post)
+        if holds is None:
+            _again(m, st, fr, command.body, before, outs)
+            break
     if cond is None:
         _note_endless(m, st, fr, command.body)
     return Outcome(join(outs))
@@ -55,22 +78,25 @@ def _number(m: Machine, st: State, fr: Frame, expr: Expr | None) -> int | None:
 
 
 def run_while(m: Machine, st: State, fr: Frame, command: While) -> Outcome:
-    """`while` and `until`: as long as the condition's outcome is known (`read` from known text), else two turns."""
+    """`while` and `until`: as long as the condition is certain (numbers, `read` from known text), else as unknown."""
     from .evaluator import run_stmts
 
     outs: list[Value] = []
     before = st.fork()
+    endless = _always(command)
     for turn in range(MAX_TURNS):
         unread = st.unread
         status = run_stmts(m, st, fr, command.cond).status
-        if command.until and status is not None:
-            status = not status
-        if status is False and turn:
+        holds = not status if command.until and status is not None else status
+        if holds is False and turn:
             break
         outs.append(run_stmts(m, st, fr, command.body).out)
-        if turn and (st.unread is None or st.unread == unread):
-            break
-    if _always(command):
+        if holds is None or endless:
+            known = st.unread is not None and st.unread != unread
+            if not known:
+                _again(m, st, fr, command.cond + command.body, before, outs)
+                break
+    if endless:
         _note_endless(m, st, fr, command.body)
     before.unread = st.unread
     st.merge(before)

@@ -69,8 +69,12 @@ def run_argv(
     if text == "":
         # An empty word is no program; an unquoted empty expansion has already gone.
         return DONE
+    if rest or text:
+        st.vars["_"] = (argv[-1],)
     if functions and text in st.functions:
-        return call_function(m, st, fr, text, rest)
+        outcome = call_function(m, st, fr, text, rest)
+        if None not in st.functions.get(text, ()):
+            return outcome
     del builtins
     names = candidates(m, st, fr, program, rest)
     outcomes = [_run_one(m, st, fr, make_event(m, st, fr, program, name, rest)) for name in names]
@@ -169,10 +173,14 @@ def _resolve(m: Machine, st: State, text: str) -> str:
     if "/" not in text:
         return _search(m, st, text)
     found = _follow(m, st, m.places.join(st.cwds[0] if st.cwds else "/", text))
+    if re.fullmatch(r"/proc/[\w-]+/exe", text):
+        return "bash"
     return found or posixpath.basename(text.rstrip("/")) or text
 
 
 def _search(m: Machine, st: State, name: str) -> str:
+    if name.startswith("=") and len(name) > 1:
+        return name[1:]  # zsh: the path of that program
     hashed = st.hashed.get(name)
     if hashed:
         return _follow(m, st, hashed) or posixpath.basename(hashed)
@@ -242,14 +250,15 @@ def call_function(m: Machine, st: State, fr: Frame, name: str, args: list[Value]
     if levels and fr.asynchronous > levels[0]:
         m.fork_bomb = m.fork_bomb or fr.segment
         return DONE
-    if len(levels) > 2:
+    if len(levels) > 1:
         return Outcome(unknown(f"output of {name}"))
     saved = st.positional, st.calls, st.locals, dict(st.attributes)
     st.positional, st.calls, st.locals = tuple(args), (*st.calls, (name, fr.asynchronous)), {}
     outs: list[Value] = []
     inner = replace(fr, via=(*fr.via, f"{name}()"), depth=fr.depth + 1)
     for body in st.functions[name]:
-        outs.append(run_stmt(m, st, inner, body).out)
+        if body is not None:
+            outs.append(run_stmt(m, st, inner, body).out)
     for key, options in (st.locals or {}).items():
         if options is None:
             st.vars.pop(key, None)

@@ -154,7 +154,7 @@ class _Reader:
             "ArithmCmd": self._arith_command,
             "LetClause": lambda node: Let(tuple(self._expr(item) for item in node["Exprs"])),
             "TimeClause": lambda node: Timed(self._stmt(node["Stmt"]) if node.get("Stmt") else None),
-            "CoprocClause": lambda node: Coproc(self._stmt(node["Stmt"])),
+            "CoprocClause": lambda node: Coproc(self._stmt(node["Stmt"]), _lit(node.get("Name"))),
         }
 
     def stmts(self, nodes: list[Json] | None) -> tuple[Stmt, ...]:
@@ -337,6 +337,10 @@ class _Reader:
             return self._expr(node["X"])
         args = tuple(self._expr(node[key]) for key in ("X", "Y") if node.get(key))
         return Expr(node["Op"] + ("post" if node.get("Post") else ""), args)
+
+
+def _lit(node: Json | None) -> str:
+    return "".join(part.get("Value", "") for part in (node or {}).get("Parts") or ())
 
 
 def _as_word(item: Assign) -> Word:

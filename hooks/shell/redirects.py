@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 
 from ..frozen import replace
 from .events import ANYWHERE, Glob, Hole, Redirect, Stdin, Value, literal
@@ -43,8 +44,14 @@ def _apply(m: Machine, st: State, fr: Frame, redirect: Redir) -> Frame:
     fd = redirect.fd if redirect.fd >= 0 else 0 if op.startswith("<") else 1
     found = Redirect(">" if op == ">&" else op, fd, target)
     fr = replace(fr, redirects=(*fr.redirects, found))
-    if op in {"<", "<>"} and fd == 0:
-        return _feed(st, fr, redirect, _read_from(m, st, target, tuple(m.trace[start:])))
+    if op in {"<", "<>"}:
+        stdin = _read_from(m, st, target, tuple(m.trace[start:]))
+        if fd == 0:
+            return _feed(st, fr, redirect, stdin)
+        st.fds[fd] = (found, stdin if op == "<" else None)
+    elif op == "<&" and fd == 0:
+        text = unknown(f"what descriptor {target.show()} gives", tuple(m.trace[-20:]))
+        return _feed(st, fr, redirect, Stdin("file", text, tuple(m.trace[-20:])))
     return fr
 
 
@@ -82,7 +89,7 @@ def _keep(st: State, fr: Frame, redirect: Redir) -> None:
         return
     last = fr.redirects[-1]
     fd = 9 if redirect.name else last.fd
-    st.fds[fd] = (last, None)
+    st.fds[fd] = (last, st.fds.get(fd, (None, None))[1] if redirect.op == "<" else None)
 
 
 def _read_from(m: Machine, st: State, target: Value, upstream: tuple[object, ...]) -> Stdin:
@@ -120,6 +127,9 @@ def file_at(m: Machine, st: State, value: Value) -> File | None:
 
 def content_of(m: Machine, st: State, value: Value) -> Value | None:
     """The text of a file: written by the command itself, or read where that is allowed; None if unknown."""
+    opened = re.fullmatch(r"/(?:dev|proc/self|proc/\$\$)/fd/(\d+)", value.text or "")
+    if opened and int(opened[1]) in st.fds:
+        return _descriptor(st, int(opened[1]))
     seen: set[str] = set()
     found = file_at(m, st, value)
     while found is not None and found.target and not found.contents and found.target not in seen:
@@ -134,6 +144,13 @@ def content_of(m: Machine, st: State, value: Value) -> Value | None:
             if text is not None:
                 return literal(text)
     return None
+
+
+def _descriptor(st: State, fd: int) -> Value:
+    redirect, stdin = st.fds[fd]
+    if stdin is not None and stdin.text is not None:
+        return stdin.text
+    return unknown(f"what is read from {redirect.target.show() if redirect else fd}", stdin.upstream if stdin else ())
 
 
 def put_file(m: Machine, st: State, path: Value, content: Value, *, append: bool = False) -> None:

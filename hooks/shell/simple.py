@@ -196,6 +196,9 @@ def _declare_naked(
 
 
 def _declare_name(st: State, name: str, flags: str, *, local: bool, exported: bool) -> None:
+    if "f" in flags:
+        st.exported |= {f"{name}()"} if exported else set()
+        return
     if local and st.locals is not None:
         st.locals.setdefault(name, st.vars.get(name))
         st.vars.setdefault(name, (EMPTY,))

@@ -83,7 +83,7 @@ class State:
         self.exported: frozenset[str] = frozenset()
         self.positional: tuple[Value, ...] = ()
         self.script: Value = Value(("bash",))
-        self.functions: dict[str, tuple[Stmt, ...]] = {}
+        self.functions: dict[str, tuple[Stmt | None, ...]] = {}
         self.aliases: dict[str, Value] = {}
         self.cwds = cwds
         self.fallback: tuple[str, ...] = ()
@@ -120,9 +120,11 @@ class State:
         self.fallback = union(self.fallback, other.fallback)
         self.oldpwd = union(self.oldpwd, other.oldpwd)
         self._merge_vars(other)
-        for name, bodies in other.functions.items():
-            mine = self.functions.get(name, ())
-            self.functions[name] = mine + tuple(body for body in bodies if body not in mine)
+        for name in {**self.functions, **other.functions}:
+            mine, theirs = self.functions.get(name, (None,)), other.functions.get(name, (None,))
+            if mine is not theirs:
+                # None: on one branch there is no such function, so the program of that name runs.
+                self.functions[name] = mine + tuple(body for body in theirs if body not in mine)
         self.aliases.update(other.aliases)
         self.hashed.update(other.hashed)
         self.fds.update(other.fds)

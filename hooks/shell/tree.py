@@ -229,6 +229,7 @@ class Coproc:
     """`coproc …`."""
 
     body: Stmt
+    name: str = ""
 
 
 Command = (

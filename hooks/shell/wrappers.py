@@ -224,10 +224,23 @@ def env_assignments(m: Machine, st: State, fr: Frame, words: list[Value]) -> lis
         if not equals or not name:
             break
         value = after(rest.pop(0), len(name) + 1)
-        if name.isidentifier():
+        imported = re.fullmatch(r"BASH_FUNC_(.+?)(?:%%|\(\))", name)
+        if imported:
+            _import_function(m, st, imported[1], value)
+        elif name.isidentifier():
             st.put(name, value)
         assigned(m, st, fr, name, value, exported=True)
     return rest
+
+
+def _import_function(m: Machine, st: State, name: str, value: Value) -> None:
+    """`BASH_FUNC_name%%='() { … }'` in the environment is a function in every bash."""
+    from .tree import Func
+
+    for stmt in m.parse(f"{name} {m.hide(value)}"):
+        if isinstance(stmt.command, Func):
+            st.functions[name] = (stmt.command.body,)
+            st.exported |= {f"{name}()"}
 
 
 def chroot(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:

@@ -59,8 +59,7 @@ def _fresh(st: State, script: Value, args: tuple[Value, ...]) -> State:
     inside.script, inside.positional = script, args
     inside.traps = ()
     inside.aliases = {}
-    if "--functions" not in st.options:
-        inside.functions = dict(st.functions)
+    inside.functions = {name: bodies for name, bodies in st.functions.items() if f"{name}()" in st.exported}
     return inside
 
 
