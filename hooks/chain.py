@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
-from math import inf
 from typing import Any, Literal
 
 import anyio
-import anyio.abc
 
 from .calls import ToolCall
+from .cancellation import is_cancelled
 from .decisions import HOOK_FAILED, Decision, Verdict, deny, merge
 from .errors import ConfigError, HookFailure
 from .events import EVENT_NAMES, GATED, Event, PreToolUse, SubagentStart, SubagentStop
@@ -133,18 +132,19 @@ class HookChain:
 
 async def _gather(event: Event, hooks: list[Hook]) -> list[Decision]:
     """Start all hooks in order, wait for all, and give their answers in the same order."""
+    if len(hooks) <= 1:
+        return [await _answer(hook, event) for hook in hooks]
     answers = [_failure(hook, "no answer", "it ended without one") for hook in hooks]
-    if not hooks:
-        return answers
+    # trio shuffles the tasks it starts, so each takes the next hook when it begins: the order is a promise.
+    places = iter(range(len(hooks)))
 
-    async def one(place: int, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-        task_status.started()
+    async def take_next() -> None:
+        place = next(places)
         answers[place] = await _answer(hooks[place], event)
 
     async with anyio.create_task_group() as group:
-        for place in range(len(hooks)):
-            # `start`, not `start_soon`: trio shuffles what it starts, and the order is a promise.
-            await group.start(one, place)
+        for _ in hooks:
+            group.start_soon(take_next)
     return answers
 
 
@@ -160,7 +160,7 @@ async def _answer(hook: Hook, event: Event) -> Decision:
     except HookFailure as error:
         return _failure(hook, error.kind, error.text)
     except anyio.get_cancelled_exc_class():
-        if anyio.current_effective_deadline() == -inf:
+        if is_cancelled():
             raise
         return _failure(hook, "cancelled itself")
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever goes wrong in a gate must refuse

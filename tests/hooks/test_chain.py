@@ -115,6 +115,38 @@ async def test_a_gate_that_cancels_itself_refuses_and_leaves_the_others_alone() 
     assert "real" in decision.reason
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("count", [1, 2])
+async def test_a_cancellation_from_outside_every_scope_is_not_taken_for_a_failure(count: int) -> None:
+    import asyncio  # noqa: TID251 - what a library's user may do
+
+    async def run(_event: Event) -> None:
+        await anyio.sleep(30)
+
+    hooks = [Hook(f"slow{at}", frozenset({"PreToolUse"}), run) for at in range(count)]
+    task = asyncio.ensure_future(HookChain(hooks).ask(pre()))
+    await anyio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_gate_may_use_scopes_of_its_own() -> None:
+    async def run(_event: Event) -> None:
+        with anyio.move_on_after(0):
+            await anyio.sleep(30)
+
+    assert (
+        await HookChain([Hook("own-scope", frozenset({"PreToolUse"}), run)]).ask(pre())
+    ).verdict is Verdict.ABSTAIN
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_lone_gate_that_raises_a_cancellation_refuses() -> None:
+    decision = await HookChain([says(anyio.get_cancelled_exc_class()(), name="self")]).ask(pre())
+    assert (decision.verdict, decision.rule, decision.by) == (Verdict.DENY, HOOK_FAILED, "self")
+
+
 async def test_a_late_gate_refuses_and_is_ended() -> None:
     ended: list[str] = []
 
