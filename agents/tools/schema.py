@@ -26,21 +26,27 @@ def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
     Raises:
         TypeError: when a parameter has no annotation or one that JSON cannot carry.
     """
+    owner = name_of(function)
     try:
         hints = get_type_hints(function, include_extras=True)
     except NameError as error:
         raise TypeError(
-            f"{function.__name__}: {error}; types of a tool's parameters must be importable at run time"
+            f"{owner}: {error}; types of a tool's parameters must be importable at run time"
         ) from error
     properties: dict[str, Any] = {}
     required: list[str] = []
     for parameter in list(inspect.signature(function).parameters.values())[1:]:
         if parameter.name not in hints or parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
-            raise TypeError(f"{function.__name__}: parameter {parameter.name!r} needs a type")
-        properties[parameter.name] = _of_type(hints[parameter.name], f"{function.__name__}: {parameter.name}")
+            raise TypeError(f"{owner}: parameter {parameter.name!r} needs a type")
+        properties[parameter.name] = _of_type(hints[parameter.name], f"{owner}: {parameter.name}")
         if parameter.default is inspect.Parameter.empty:
             required.append(parameter.name)
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return a function's name; not everything that can be called has one."""
+    return getattr(function, "__name__", type(function).__name__)
 
 
 def _of_type(hint: Any, place: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from decurion.hooks import RunRef, ToolError
 
-from .schema import check_against, schema_of
+from .schema import check_against, name_of, schema_of
 from .skills import Skill
 from .todo_list import TodoStore
 
@@ -196,13 +196,13 @@ def tool(
 
     def make(function: Callable[..., Awaitable[str | Output]]) -> Tool:
         if not inspect.iscoroutinefunction(function):
-            raise TypeError(f"{function.__name__}: a tool is an async function")
+            raise TypeError(f"{name_of(function)}: a tool is an async function")
 
         async def run(context: ToolContext, args: Args) -> str | Output:
             return await function(context, **args)
 
         return Tool(
-            name=function.__name__,
+            name=name_of(function),
             description=(description or inspect.getdoc(function) or "").strip(),
             input_schema=schema_of(function),
             run=run,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import pytest
 
@@ -157,18 +157,20 @@ def test_a_tool_may_have_aliases_of_its_own() -> None:
 
 
 def test_what_cannot_be_a_tool_is_refused_where_it_is_made() -> None:
-    with pytest.raises(TypeError, match="async"):
-        tool()(lambda _ctx: "x")  # type: ignore[arg-type, return-value]
+    def plain(_ctx: ToolContext) -> str:
+        return "x"
 
-    async def untyped(_ctx: ToolContext, path) -> str:  # type: ignore[no-untyped-def]
-        return str(path)  # pyright: ignore[reportUnknownArgumentType]
+    async def untyped(_ctx: ToolContext, *paths: str) -> str:
+        return str(paths)
 
     async def odd(_ctx: ToolContext, path: Path) -> str:
         return str(path)
 
-    with pytest.raises(TypeError, match="'path' needs a type"):
-        tool()(untyped)  # pyright: ignore[reportUnknownArgumentType]
-    with pytest.raises(TypeError, match="no JSON form"):
+    with pytest.raises(TypeError, match="plain: a tool is an async function"):
+        tool()(cast("Any", plain))
+    with pytest.raises(TypeError, match="untyped: parameter 'paths' needs a type"):
+        tool()(untyped)
+    with pytest.raises(TypeError, match="odd: path: .* has no JSON form"):
         tool()(odd)
 
 
