@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -56,7 +57,7 @@ def in_text(source: Source, old: str, new: str, order: Order) -> tuple[list[Span
     """Find a name in strings and comments: spans where the order asks for them, else what is left."""
     spans: list[Span] = []
     left: list[Left] = []
-    pattern = word(old)
+    pattern, annotations = word(old), _quoted_annotations(source)
     for piece in source.pieces:
         if piece.kind not in {"string", "comment"}:
             continue
@@ -65,8 +66,28 @@ def in_text(source: Source, old: str, new: str, order: Order) -> tuple[list[Span
             if order.strings if piece.kind == "string" else order.comments:
                 spans.append(Span(at, at + len(old), new))
             else:
-                left.append(Left(f"in {piece.kind}s", source.line_of(at)))
+                where = "quoted annotations" if piece.start in annotations else f"{piece.kind}s"
+                left.append(Left(f"in {where}", source.line_of(at)))
     return spans, left
+
+
+def _quoted_annotations(source: Source) -> frozenset[int]:
+    """Where annotations (and the first argument of `cast`) are written as strings: text that type checkers read as code."""
+    wanted: list[ast.expr | None] = []
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.arg | ast.AnnAssign):
+            wanted.append(node.annotation)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            wanted.append(node.returns)
+        elif isinstance(node, ast.Call) and node.args and ast.unparse(node.func).endswith("cast"):
+            wanted.append(node.args[0])
+    return frozenset(
+        source.offset(inner.lineno, inner.col_offset)
+        for expression in wanted
+        if expression is not None
+        for inner in ast.walk(expression)
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, str)
+    )
 
 
 def _content_start(piece: Piece) -> int:

@@ -92,7 +92,7 @@ def plan_rename(source: Source, change: Change, order: Order, facts: Facts) -> P
         exported = [Span(at, at + len(change.old), change.new) for at in _exported(source, change.old)]
         spans += exported
         lines = {source.line_of(span.start) for span in exported}
-        left = [one for one in left if not (one.why == "in strings" and one.line in lines)]
+        left = [one for one in left if not (one.why.startswith("in strings") and one.line in lines)]
     code = any(span.new for span in spans)
     return plan_of(spans, left, _clashes(source, change) if code else ())
 

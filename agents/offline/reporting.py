@@ -117,7 +117,9 @@ def _left_alone(notes: dict[str, str]) -> list[str]:
     if not counts:
         return []
     listed = ", ".join(f"{number} {why}" for why, number in counts.most_common())
-    return [f"Left alone: {listed}."]
+    quoted = "in quoted annotations" in counts
+    hint = " Type checkers read quoted annotations: say `also in strings` to change them." if quoted else ""
+    return [f"Left alone: {listed}.{hint}"]
 
 
 def _remarks(notes: dict[str, str]) -> list[str]:

@@ -130,6 +130,15 @@ def test_a_type_comment_is_a_comment() -> None:
     assert renamed(before, "rename class Load to Read") == "class Read: pass\nx = None  # type: Load\n"
 
 
+def test_annotations_written_as_strings_are_told_apart() -> None:
+    text = "class Load: pass\ndef f(x: 'Load') -> 'list[Load]':\n    y: 'Load' = cast('Load', 'Load')\n"
+    left = plan(text, "rename class Load to Read").left
+    assert [(one.why, one.line) for one in left] == [
+        *[("in quoted annotations", line) for line in (2, 2, 3, 3)],
+        ("in strings", 3),
+    ]
+
+
 def test_a_new_name_that_is_taken_is_pointed_out() -> None:
     notes = plan("def load(): pass\nread = 1\n", "rename load to read").notes
     assert notes == ("`read` was already a name there (line 2): look whether both mean the same",)
