@@ -35,6 +35,7 @@ TIME_LIMIT_MS = 2000
 _KINDS = {"program": "unchecked-program", "code": "unchecked-code", "environment": "environment"}
 _SIGNS = frozenset("*?[")
 _MEMO_SIZE = 4096
+_LONGEST_REMEMBERED = 65536
 
 
 @frozen
@@ -135,25 +136,24 @@ class Judge:
 
     def judge(self, text: str, places: Places, agent_type: str = "lead") -> Judgement:
         """Give the verdict on a command text. A judge that breaks, denies."""
-        key = (text, places, agent_type)
-        # A live command is judged anew each time: links and scripts on disk may have changed.
-        memorable = places.resolve is None and places.read is None
-        found = self._memo.get(key) if memorable else None
-        if found is not None:
-            return found
         began = perf_counter_ns()
         try:
-            judgement = self._judge(text, places, agent_type, began)
+            return self._remembered(text, places, agent_type, began)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong in the judge must refuse
             message = f"the law could not judge this ({type(error).__name__}: {error}), so it does not run."
-            judgement = Judgement(
-                Verdict.DENY, JUDGE_FAILED, message, segment=text[:200], micros=_micros(began)
-            )
-        if memorable and len(text) < 65536:
+            return Judgement(Verdict.DENY, JUDGE_FAILED, message, segment=text[:200], micros=_micros(began))
+
+    def _remembered(self, text: str, places: Places, agent_type: str, began: int) -> Judgement:
+        # A live command is judged anew each time: links and scripts on disk may have changed.
+        if places.resolve is not None or places.read is not None or len(text) > _LONGEST_REMEMBERED:
+            return self._judge(text, places, agent_type, began)
+        key = (text, places, agent_type)
+        found = self._memo.get(key)
+        if found is None:
             if len(self._memo) >= _MEMO_SIZE:
                 self._memo.clear()
-            self._memo[key] = judgement
-        return judgement
+            found = self._memo[key] = self._judge(text, places, agent_type, began)
+        return found
 
     def _judge(self, text: str, places: Places, agent_type: str, began: int) -> Judgement:
         reading = read_command(text, places, self.guarded)

@@ -209,10 +209,12 @@ def _fits_all(piece: Component) -> bool:
 
 def is_outside(path: Path, places: Places) -> bool:
     """Tell whether a path may lie neither in the workspace nor in a scratch folder."""
-    if not path:
-        return True
-    if _under(path, places.workspace):
+    workspace = _components(places.workspace)
+    if path[: len(workspace)] == workspace:
         return False
+    # Where workspace and home themselves lie in a scratch folder, what holds them, and the home, are still no scratch.
+    if workspace[: len(path)] == path or _under(path, places.home):
+        return True
     return not any(_under(path, temp) and path != _components(temp) for temp in places.temp)
 
 
