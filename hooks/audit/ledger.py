@@ -84,12 +84,12 @@ class Ledger:
         still = [key for key in self.agents if key[0] == session]
         for key in still:
             place = self.agents.pop(key)
-            if record.get("status") not in BROKEN_OFF:
+            if not _broke_off(record):
                 self._wrong(place, f"agent {key[1]} started but has no end")
 
     def _settle(self, owner: tuple[str, str | None], record: Record, what: str) -> None:
         left = self._drop_calls(*owner)
-        if record.get("status") in BROKEN_OFF:
+        if _broke_off(record):
             self.interrupted += len(left)
             return
         for key, place in left.items():
@@ -113,6 +113,11 @@ class Ledger:
 
 
 _MOST = 100
+
+
+def _broke_off(record: Record) -> bool:
+    """An agent's end says how in `status`, a session's in `reason`."""
+    return record.get("status", record.get("reason")) in BROKEN_OFF
 
 
 def _call(record: Record) -> tuple[str, str, str]:
