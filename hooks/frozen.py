@@ -78,6 +78,10 @@ def _make_init(cls: Any, fields: tuple[str, ...], defaults: dict[str, Any]) -> C
     setters = tuple((name, getattr(cls, name).__set__) for name in fields)
 
     def __init__(self: Any, *args: Any, **named: Any) -> None:  # noqa: N807 - it becomes the class's own
+        if not named and len(args) == count:
+            for (_name, set_value), value in zip(setters, args, strict=True):
+                set_value(self, value)
+            return
         values = {**defaults, **named}
         if args:
             if len(args) > count or (named and not named.keys().isdisjoint(fields[: len(args)])):

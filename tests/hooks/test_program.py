@@ -88,6 +88,17 @@ def test_no_objection_is_silence_and_a_record(project: Path) -> None:
     assert (record["event"], record["tool_name"], record["input"]) == ("planned", "bash", {"command": "true"})
 
 
+def test_a_question_is_left_to_the_product_and_recorded(project: Path) -> None:
+    (project / ".decurion/rules.toml").write_text('ask = ["mytool deploy"]\n')
+    run = ask_hook(project, tool_input={"command": "timeout 9 mytool deploy"})
+    assert (run.returncode, run.stderr) == (0, b"")
+    said = json.loads(run.stdout)["hookSpecificOutput"]
+    assert said["permissionDecision"] == "ask"
+    assert "mytool deploy" in said["permissionDecisionReason"]
+    (record,) = records(project)
+    assert (record["event"], record["decision"]) == ("planned", "ask")
+
+
 def test_after_the_call_its_outcome_is_recorded(project: Path) -> None:
     ask_hook(project)
     run = ask_hook(project, name="PostToolUse", tool_response={"stdout": "hi"}, duration_ms=3)
