@@ -36,9 +36,7 @@ KNOWN_FIELDS = frozenset(
 )
 MAX_BREAKPOINTS = 4
 USER_BLOCKS = frozenset({"text", "image", "document", "tool_result", "search_result"})
-ASSISTANT_BLOCKS = frozenset(
-    {"text", "tool_use", "thinking", "redacted_thinking", "server_tool_use", "web_search_tool_result"}
-)
+USERS_OWN = USER_BLOCKS - {"text"}  # anything else may come from a model, and so go back to it
 
 Json = Mapping[str, Any]
 
@@ -128,12 +126,11 @@ def _blocks(message: Json, index: int) -> Sequence[Json]:
     if not isinstance(content, list) or not content:
         raise Invalid(f"messages.{index}: all messages must have non-empty content")
     blocks = cast("list[Json]", content)
-    allowed = USER_BLOCKS if message["role"] == "user" else ASSISTANT_BLOCKS
     for place, block in enumerate(blocks):
-        where = f"messages.{index}.content.{place}"
-        if block.get("type") not in allowed:
+        where, kind = f"messages.{index}.content.{place}", block.get("type")
+        if (kind not in USER_BLOCKS) if message["role"] == "user" else (not kind or kind in USERS_OWN):
             raise Invalid(
-                f"{where}: Input tag {block.get('type')!r} found using 'type' does not match any of the expected tags"
+                f"{where}: Input tag {kind!r} found using 'type' does not match any of the expected tags"
             )
         _check_block(block, where)
     return blocks

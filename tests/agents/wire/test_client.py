@@ -217,8 +217,13 @@ async def test_ids_that_were_used_before_are_made_new() -> None:
 async def test_unknown_blocks_and_stop_reasons_do_not_end_a_run() -> None:
     odd = Answer(({"type": "mystery", "data": 1}, {"type": "text", "text": "Hi"}), "because")
     async with wired(odd) as wire:
-        reply = await wire.ask()
+        history = begun("Go.")
+        reply = await wire.ask(history)
         assert (reply.text, reply.stop_reason) == ("Hi", "because")
+        history.add_reply(reply)
+        history.add_user("And?")
+        await wire.ask(history)
+        assert wire.api.refused == []
 
 
 async def test_a_reply_without_a_stop_reason_is_no_reply() -> None:
