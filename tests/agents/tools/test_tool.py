@@ -170,7 +170,7 @@ def test_what_cannot_be_a_tool_is_refused_where_it_is_made() -> None:
         tool()(cast("Any", plain))
     with pytest.raises(TypeError, match="untyped: parameter 'paths' needs a type"):
         tool()(untyped)
-    with pytest.raises(TypeError, match="odd: path: .* has no JSON form"):
+    with pytest.raises(TypeError, match=r"odd: path: .* has no JSON form"):
         tool()(odd)
 
 
