@@ -106,7 +106,8 @@ def _tool_details(
     if isinstance(event, PreToolUse):
         return details
     result = event.result
-    response: dict[str, Any] = {"content": result.content, "is_error": result.is_error, **(result.meta or {})}
+    content = result.content if isinstance(result.content, str) else [dict(block) for block in result.content]
+    response: dict[str, Any] = {"content": content, "is_error": result.is_error, **(result.meta or {})}
     if our_name(call.name) == "bash":
         response |= {"stdout": result.text, "stderr": "", "interrupted": False}
     details |= {"tool_response": response, "duration_ms": event.duration_ms}

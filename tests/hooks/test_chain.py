@@ -17,13 +17,19 @@ from decurion.hooks import (
     Hook,
     HookChain,
     HookFailure,
+    Notification,
     PostToolUse,
+    PreCompact,
     PreToolUse,
     RunRef,
+    SessionEnd,
+    SessionStart,
     Stop,
     SubagentStart,
+    SubagentStop,
     ToolCall,
     ToolResult,
+    UserPromptSubmit,
     Verdict,
     allow,
     ask,
@@ -357,6 +363,33 @@ async def test_guards_select_by_tool_and_by_agent() -> None:
         ("count_lines", "reviewer"),
         ("bash", "reviewer"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("event", "subject"),
+    [
+        (pre("bash"), "Bash"),
+        (post(), "bash"),
+        (SubagentStart(RunRef("s", "c", "explorer", depth=1), "p"), "explorer"),
+        (SubagentStop(RunRef("s", "c", "explorer", depth=1), "completed", "x"), "explorer"),
+        (SessionStart(LEAD, "resume"), "resume"),
+        (PreCompact(LEAD, "auto"), "auto"),
+        (Notification(LEAD, "m", "warning"), "warning"),
+        (SessionEnd(LEAD, "completed"), "completed"),
+    ],
+)
+async def test_a_matcher_is_held_against_what_the_event_is_about(event: Event, subject: str) -> None:
+    name = type(event).__name__
+    hooks = [
+        says(Decision(context=text), event=name, matcher=text, kind="observer") for text in (subject, "other")
+    ]
+    assert (await HookChain(hooks).ask(event)).context == subject
+
+
+@pytest.mark.parametrize("event", [UserPromptSubmit(LEAD, "hi"), Stop(LEAD, "done")])
+async def test_an_event_about_nothing_in_particular_passes_every_matcher(event: Event) -> None:
+    hook = says(deny("no"), event=type(event).__name__, matcher="Bash")
+    assert (await HookChain([hook]).ask(event)).verdict is Verdict.DENY
 
 
 async def test_the_guard_of_the_style_guide_works() -> None:
