@@ -28,15 +28,16 @@ def _copy(m: Machine, st: State, event: ExecEvent) -> Outcome:
         return _make_folders(m, st, event)
     if folder is None and len(words) < 2:
         if event.name in {"ln", "link"} and words:
-            _place(m, st, event, words[0], literal("."))
+            place(m, st, event, words[0], literal("."))
         return DONE
     sources = words if folder is not None else words[:-1]
     for source in sources:
-        _place(m, st, event, source, folder if folder is not None else words[-1])
+        place(m, st, event, source, folder if folder is not None else words[-1])
     return DONE
 
 
-def _place(m: Machine, st: State, event: ExecEvent, source: Value, target: Value) -> None:
+def place(m: Machine, st: State, event: ExecEvent, source: Value, target: Value) -> None:
+    """Remember a copy, move or link under the name it gets, also inside a folder of that name."""
     made = _made_from(m, st, event, source)
     name = posixpath.basename((source.text or "").rstrip("/"))
     content = made.contents[-1] if made.contents else None

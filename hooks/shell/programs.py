@@ -11,6 +11,7 @@ from .events import ExecEvent, Hole, Value, literal
 from .links import through_links
 from .machine import DONE, MAX_DEPTH, Frame, Machine, Outcome, Refused, State
 from .redirects import file_at, inside_workspace, is_path, paths_of
+from .sending import SENDERS, with_sent_files
 from .tables import DATA, HANDLERS, SHELLS, SILENT, TOOL_VARIABLES
 from .values import EMPTY, join, unknown
 
@@ -88,6 +89,8 @@ def _run_one(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
         followed = through_links(m, st, event)
         if followed is not None:
             m.emit(followed)
+    if event.name in SENDERS and st.files:
+        event = with_sent_files(m, st, event)
     m.emit(event)
     script = _own_script(m, st, fr, event)
     if script is not None:

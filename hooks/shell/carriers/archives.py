@@ -6,9 +6,11 @@ import re
 
 from ...frozen import replace
 from ..evaluator import run_shell
-from ..events import ExecEvent
+from ..events import ExecEvent, Value
 from ..machine import Frame, Machine, Outcome, State
-from ..options import after, values_of
+from ..options import after, has, operands, values_of
+from ..redirects import put_file
+from ..values import unknown
 
 TAR_CODE = (
     "to-command", "use-compress-program", "rsh-command", "info-script", "new-volume-script", "use-compress-prog",
@@ -36,7 +38,16 @@ def tar(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
             r"(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzop|brotli)(?: -\S+)*", code.text
         ):
             run_shell(m, st, inner, code, "tar")
+    first = words[0].text or "" if words else ""
+    if has(words, "cru", "create", "append", "update") or re.match(r"[A-Za-z]*[cru]", first):
+        _made(m, st, event, next(values_of(words, "f", "file"), None) or (words[1] if len(words) > 1 else None))
     return None
+
+
+def _made(m: Machine, st: State, event: ExecEvent, archive: Value | None) -> None:
+    """An archive holds what went into it."""
+    if archive is not None and archive.text not in {None, "-"}:
+        put_file(m, st, archive, unknown(f"an archive made by {event.name}", (event,)))
 
 
 def _abbreviations(words: tuple[object, ...]) -> tuple[str, ...]:
@@ -60,6 +71,7 @@ def zip_(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
             run_shell(m, st, _inner(fr, event), after(value, 3), "zip")
         elif value.prefix.startswith("--unzip-command="):
             run_shell(m, st, _inner(fr, event), after(value, 16), "zip")
+    _made(m, st, event, next(iter(operands(words, "bnt")), None))
     return None
 
 

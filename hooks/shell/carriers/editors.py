@@ -10,7 +10,7 @@ from ..events import ExecEvent, Redirect, Value, literal
 from ..machine import Frame, Machine, Outcome, State
 from ..options import operands, skip, values_of
 from ..programs import make_event, run_argv
-from ..redirects import content_of
+from ..redirects import content_of, file_at, put_file
 from ..values import lines, unknown
 from .sed_script import commands
 
@@ -45,7 +45,17 @@ def sed(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         scripts = list(words[at : at + 1])
     for script in scripts:
         _sed_script(m, st, _inner(fr, event), event, m.hide(script))
+    if any(re.match(r"-[nEersz]*i|--in-place", value.prefix) for value in words):
+        changed(m, st, event)
     return None
+
+
+def changed(m: Machine, st: State, event: ExecEvent) -> None:
+    """Files that are edited in place do not hold any more what the command wrote into them."""
+    for value in event.argv:
+        file = file_at(m, st, value)
+        if file is not None and file.contents:
+            put_file(m, st, value, unknown(f"what {event.name} leaves in {value.show()}", (event,)))
 
 
 def _sed_script(m: Machine, st: State, fr: Frame, event: ExecEvent, script: str) -> None:

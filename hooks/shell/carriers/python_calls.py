@@ -243,6 +243,8 @@ def open_file(walker: Walker, args: Args, named: Named) -> object:
     path = walker.evaluator.text(args[0]) if args else Value()
     mode = named.get("mode", args[1] if len(args) > 1 else Value(("r",)))
     text = mode.text or "" if isinstance(mode, Value) else "r"
+    if isinstance(mode, Ref) and not mode.name.endswith("O_RDONLY"):
+        text = "w"
     if any(letter in text for letter in "wax+"):
         emit(walker, ":", redirect=Redirect(">>" if "a" in text else ">", 1, path))
         walker.m.write(path, None, walker.m.trace[-1], append="a" in text)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from ...frozen import replace
 from ..evaluator import run_code, run_shell
 from ..events import ExecEvent, Value, literal
+from ..files import place
 from ..machine import Frame, Machine, Outcome, State
-from ..options import after, skip, values_of
+from ..options import after, operands, skip, values_of
 from ..programs import run_argv
+from ..redirects import put_file
 from ..values import join, unknown
 
 SSH_VALUED = "BbcDEeFIiJLlmOopQRSWw"
@@ -52,7 +55,22 @@ def rsync(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`rsync -e program`, `--rsync-path=code`."""
     for code in values_of(event.argv, "e", "rsh", "rsync-path"):
         run_shell(m, st, _inner(fr, event), code, "rsync")
+    _copied(m, st, event, operands(event.argv, "efBMT", frozenset({"rsh", "exclude", "include", "filter", "files-from"})))
     return None
+
+
+def _copied(m: Machine, st: State, event: ExecEvent, words: list[Value]) -> None:
+    """Local copies keep what they are; what comes from another machine is unknown."""
+    if len(words) < 2 or ":" in words[-1].prefix:
+        return
+    for source in words[:-1]:
+        if ":" in source.prefix:
+            name = posixpath.basename((source.text or "").rpartition(":")[2])
+            fetched = unknown(f"what {event.name} fetches", (event,))
+            for target in (words[-1], literal(posixpath.join(words[-1].text or ".", name))):
+                put_file(m, st, target, fetched)
+        else:
+            place(m, st, event, source, words[-1])
 
 
 def scp(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
@@ -61,6 +79,8 @@ def scp(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         run_shell(m, st, _inner(fr, event), program, "scp")
     for option in values_of(event.argv, "o"):
         _option(m, st, _inner(fr, event), option)
+    if event.name == "scp":
+        _copied(m, st, event, operands(event.argv, "cDFiJloPSX"))
     if event.name == "sftp":
         from .databases import bang
 

@@ -77,7 +77,7 @@ class Scanner:
     def scan(self, source: str) -> None:
         """Find everything telling in the text."""
         self.m.step(4)
-        source = _joined(source)
+        source = _joined(_homes(source, self.m.places.home))
         for found in ASSIGN.finditer(source):
             value, _end = self._literal(source, found.end())
             if value is not None:
@@ -89,6 +89,11 @@ class Scanner:
         self._evals(source)
         if FETCHED.search(source) and NETWORK.search(source):
             self._network(source)
+            if re.search(r"[(,]\s*eval\s*\)", source):
+                why = f"{self.language} would run code that it fetches first"
+                self.m.unchecked(
+                    "code", self.fr.segment, why, program=self.language, sources=tuple(self.m.trace[-1:])
+                )
 
     def _shell_calls(self, source: str) -> None:
         from ..evaluator import run_shell
@@ -269,6 +274,27 @@ class Scanner:
             return self.names[found[1]], found.end()
         number = re.compile(r"-?0?[xo]?\d+").match(source, at)
         return (literal(number[0]), number.end()) if number else (None, at)
+
+
+HOMES = re.compile(
+    r"(?:require\(['\"]os['\"]\)|\bos)\.homedir\(\)|process\.env\.HOME|\bENV(?:\.fetch\(|\[)\s*['\"]HOME['\"]\s*[\])]|\$ENV\{['\"]?HOME['\"]?\}"
+    r"|\bDir\.home\b|\b(?:os\.)?getenv\(\s*['\"]HOME['\"]\s*\)|\$_(?:SERVER|ENV)\[['\"]HOME['\"]\]|Deno\.env\.get\(['\"]HOME['\"]\)"
+)
+EXPANDED = re.compile(r"(?:File\.expand_path|Pathname\.new|path\.(?:join|resolve|normalize)|File\.join|String)\(\s*(?=['\"`])")
+LISTED = re.compile(r"(['\"])\s*,\s*(['\"])(?=[^'\"]*['\"]\s*(?:,|\)))")
+
+
+def _homes(source: str, home: str) -> str:
+    """Write the home folder for the calls that give it, and join the pieces of a path."""
+    quoted = f"'{home}'"
+    inside = re.sub(r"([$#]\{)\s*(?:" + HOMES.pattern + r")\s*\}", home, source)
+    source = HOMES.sub(quoted, inside)
+    for found in list(EXPANDED.finditer(source)):
+        if "join" in found[0] or "resolve" in found[0]:
+            head, tail = source[: found.start()], source[found.start() :]
+            end = tail.find(")")
+            source = head + re.sub(r"(['\"])\s*,\s*\1", "/", tail[: end + 1]) + tail[end + 1 :]
+    return EXPANDED.sub("(", source).replace('"~/', f'"{home}/').replace("'~/", f"'{home}/")
 
 
 def _unescape(text: str) -> str:

@@ -40,6 +40,10 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     codes, at = _codes(name, words)
     for code in codes:
         run_source(m, st, inner, name, code, words[at:])
+    if name in {"perl", "ruby"} and any(re.match(r"-[a-z0-9]*i", value.prefix) for value in words[:at]):
+        from .editors import changed
+
+        changed(m, st, event)
     if codes:
         return None
     rest = words[at:]
