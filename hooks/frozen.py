@@ -56,7 +56,7 @@ def frozen(cls: type[T]) -> type[T]:
     body.setdefault("__eq__", _equal)
     body.setdefault("__hash__", _hash)
     body.setdefault("__repr__", _repr)
-    made = type(cls)(cls.__name__, cls.__bases__, body)
+    made: Any = type(cls)(cls.__name__, cls.__bases__, body)
     if "__init__" not in body:
         made.__init__ = _make_init(made, fields, defaults)
     return made

@@ -28,4 +28,5 @@ class _Lazy:
 
 def lazy(source: str, flags: int | re.RegexFlag = 0) -> re.Pattern[str]:
     """Give what behaves like `re.compile(source, flags)`; a mistake in it shows only when it is used."""
-    return _Lazy(source, int(flags))  # type: ignore[return-value]  # it passes for one
+    passes_for_one: Any = _Lazy(source, int(flags))
+    return passes_for_one

@@ -42,6 +42,9 @@ from decurion.hooks import (
 pytestmark = pytest.mark.anyio
 
 LEAD = RunRef("s1", "a0", "lead")
+UNTYPED: Any = Decision
+UNTYPED_CHAIN: Any = HookChain
+"""As code without types would call them."""
 
 
 def pre(name: str = "bash", **args: Any) -> PreToolUse:
@@ -97,8 +100,8 @@ async def test_a_refusal_without_a_reason_names_the_hook() -> None:
         (HookFailure("exit status 1", "oops"), "exit status 1"),
         ("yes", "invalid answer"),
         (True, "invalid answer"),
-        (Decision(2), "invalid answer"),  # type: ignore[arg-type]
-        (Decision(updated_args=[1]), "invalid answer"),  # type: ignore[arg-type]
+        (UNTYPED(2), "invalid answer"),
+        (UNTYPED(updated_args=[1]), "invalid answer"),
     ],
 )
 async def test_a_gate_that_fails_refuses_and_is_named(answer: Any, kind: str) -> None:
@@ -431,7 +434,7 @@ def test_a_chain_only_grows() -> None:
 
 def test_a_function_without_its_decorator_is_refused_with_the_remedy() -> None:
     with pytest.raises(TypeError, match="@guard"):
-        HookChain([lambda _call: None])  # type: ignore[list-item]
+        UNTYPED_CHAIN([lambda _call: None])
 
 
 @pytest.mark.parametrize(
