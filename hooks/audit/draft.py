@@ -82,7 +82,8 @@ class Drafter:
         spoken = _json(says)
         given = original = "" if what.given is None else _bounded(_json(what.given))
         further = _bounded(_json(dict(sorted(what.extra.items())))) if what.extra else ""
-        quoted = f"{says['tool_name']} {says['decision']} {says['rule']} {says['by']} {says['reason']} {given}{further}"
+        told = _told(what.extra) if what.extra else ""
+        quoted = f"{says['tool_name']} {says['decision']} {says['rule']} {says['by']} {says['reason']} {given}{told}"
         if self._redactor.suspects(quoted):
             clean = self._redactor.clean
             spoken = encode({**clean(plain(says)), "tool_use_id": plain(says["tool_use_id"])})
@@ -101,6 +102,19 @@ class Drafter:
         before = data if given is original else utf8(original)
         mac = blake2b(before, key=self._key, digest_size=32).hexdigest()
         return f'"input":{given},"input_sha256":"{sha256(data).hexdigest()}","input_mac":"{mac}"'
+
+
+def _told(extra: dict[str, Any]) -> str:
+    """Give what a model or a person may have written in further fields: not their names, numbers and ids."""
+    return " ".join(
+        value if type(value) is str else _json(value)
+        for name, value in extra.items()
+        if type(value) not in _NUMBERS and name not in _OWN
+    )
+
+
+_NUMBERS = frozenset((int, float, bool, type(None)))
+_OWN = frozenset(("id", "model", "source", "status", "stop_reason"))
 
 
 def _json(value: Any) -> str:

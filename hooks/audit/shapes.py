@@ -9,10 +9,6 @@ from __future__ import annotations
 
 import re
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 _B = r"(?<![A-Za-z0-9])"  # no letter or digit before: for needles short enough to occur by chance
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
@@ -147,11 +143,16 @@ SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
 _compiled: dict[str, re.Pattern[str]] = {}
 
 
-def candidates(word: str) -> Iterator[tuple[str, re.Pattern[str]]]:
+_NEEDLES = tuple((needle, kind, pattern) for kind, needles, pattern in SHAPES for needle in needles)
+
+
+def candidates(word: str) -> list[tuple[str, re.Pattern[str]]]:
     """Give the kinds whose needles stand in a word, each with its pattern."""
-    for kind, needles, pattern in SHAPES:
-        if any(needle in word for needle in needles):
+    found: list[tuple[str, re.Pattern[str]]] = []
+    for needle, kind, pattern in _NEEDLES:
+        if needle in word:
             compiled = _compiled.get(pattern)
             if compiled is None:
                 compiled = _compiled[pattern] = re.compile(pattern)
-            yield kind, compiled
+            found.append((kind, compiled))
+    return found

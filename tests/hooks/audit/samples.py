@@ -73,7 +73,7 @@ def write_session(path: Path, agents: int = 3, calls: int = 5, *, end: bool = Tr
             log.write(child(number), "agent_end", status="completed", turns=calls)
         log.write(LEAD, "agent_end", status="completed", turns=1)
         if end:
-            log.write(LEAD, "session_end", status="completed")
+            log.write(LEAD, "session_end", reason="completed")
     return path
 
 
@@ -86,12 +86,15 @@ def _turn(log: AuditLog, number: int, turn: int) -> None:
 
 
 def request(log: AuditLog, ref: RunRef, name: str) -> None:
-    usage = {
-        "input_tokens": 3,
-        "output_tokens": 81,
-        "cache_creation_input_tokens": 1000,
-        "cache_read_input_tokens": 5000,
-    }
     log.write(
-        ref, "model_request", request_id=name, model="m-1", stop_reason="tool_use", usage=usage, usd=0.0123
+        ref,
+        "model_request",
+        id=name,
+        model="claude-sonnet-4-5",
+        stop_reason="tool_use",
+        seconds=1.25,
+        input_tokens=3,
+        output_tokens=81,
+        cache_creation_input_tokens=1000,
+        cache_read_input_tokens=5000,
     )

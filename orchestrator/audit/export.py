@@ -1,0 +1,215 @@
+"""Handing the evidence on: OpenTelemetry spans, OCSF events for a SIEM, CSV for a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from decurion import __version__
+from decurion.hooks import UsageError
+from decurion.hooks.audit import raw_lines
+
+from .select import Record, parse_line
+from .spans import Span, nanoseconds, spans
+from .text import brief
+
+BATCH = 512
+TIMEOUT = 10.0
+CSV_COLUMNS = (
+    "seq", "ts", "session_id", "agent_id", "agent_type", "parent_id", "depth", "turn", "event", "tool_name",
+    "tool_use_id", "decision", "rule", "by", "reason", "input", "exit_status", "duration_ms", "output_bytes", "hash",
+)  # fmt: skip
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def records(path: Path) -> Iterator[Record]:
+    """Give the records of a log, in order.
+
+    Raises:
+        AuditError: there is no log there, or it is another version's.
+    """
+    for line in raw_lines(str(path)):
+        record = parse_line(line)
+        if record is not None:
+            yield record
+
+
+# ---- OTLP ----
+
+
+def otlp(path: Path, *, content: bool = False) -> Iterator[bytes]:
+    """Give OTLP requests as JSON, one for each batch of spans: what `/v1/traces` takes, and one line each of a file."""
+    batch: list[Span] = []
+    for span in spans(records(path), content=content):
+        batch.append(span)
+        if len(batch) == BATCH:
+            yield _request(batch)
+            batch.clear()
+    if batch:
+        yield _request(batch)
+
+
+def send(requests: Iterator[bytes], endpoint: str) -> int:
+    """Send OTLP requests to an endpoint (its base, or the full path of its traces); give how many were sent.
+
+    Raises:
+        UsageError: the endpoint does not take them.
+    """
+    url = endpoint if endpoint.rstrip("/").endswith("/v1/traces") else f"{endpoint.rstrip('/')}/v1/traces"
+    if not url.startswith(("http://", "https://")):
+        raise UsageError(f"{endpoint} is no HTTP endpoint; say http://localhost:4318")
+    count = 0
+    for body in requests:
+        request = urllib.request.Request(url, body, {"content-type": "application/json"})  # noqa: S310 - checked above
+        try:
+            with urllib.request.urlopen(request, timeout=TIMEOUT):  # noqa: S310 - checked above
+                count += 1
+        except (urllib.error.URLError, OSError) as error:
+            raise UsageError(
+                f"{url} did not take the spans: {getattr(error, 'reason', None) or error}"
+            ) from error
+    return count
+
+
+def _request(batch: list[Span]) -> bytes:
+    resource = {"service.name": "decurion", "service.version": __version__}
+    scope = {"name": "decurion.audit", "version": __version__}
+    made = [_span(span) for span in batch]
+    return orjson.dumps(
+        {
+            "resourceSpans": [
+                {
+                    "resource": {"attributes": _attributes(resource)},
+                    "scopeSpans": [{"scope": scope, "spans": made}],
+                }
+            ]
+        }
+    )
+
+
+def _span(span: Span) -> dict[str, Any]:
+    return {
+        "traceId": span.trace_id,
+        "spanId": span.span_id,
+        **({"parentSpanId": span.parent_id} if span.parent_id else {}),
+        "name": span.name,
+        "kind": 3 if span.kind == "client" else 1,
+        "startTimeUnixNano": str(span.start),
+        "endTimeUnixNano": str(span.end),
+        "attributes": _attributes(span.attributes),
+        "status": {"code": 2, "message": span.error} if span.error else {},
+    }
+
+
+def _attributes(values: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"key": name, "value": _value(value)} for name, value in values.items()]
+
+
+def _value(value: Any) -> dict[str, Any]:
+    if isinstance(value, bool):
+        return {"boolValue": value}
+    if isinstance(value, int):
+        return {"intValue": str(value)}
+    if isinstance(value, float):
+        return {"doubleValue": value}
+    if isinstance(value, list):
+        items: list[Any] = value
+        return {"arrayValue": {"values": [_value(item) for item in items]}}
+    return {"stringValue": str(value)}
+
+
+# ---- OCSF ----
+
+_ACTIVITY = {
+    "planned": (1, "Launch"),
+    "done": (2, "Terminate"),
+    "refused": (1, "Launch"),
+    "malformed": (1, "Launch"),
+}
+
+
+def ocsf(path: Path) -> Iterator[bytes]:
+    """Give OCSF 1.3 events, one JSON object a line: tool calls as Process Activity (1007), all else as API Activity (6003)."""
+    for record in records(path):
+        yield orjson.dumps(_ocsf(record))
+
+
+def _ocsf(record: Record) -> dict[str, Any]:
+    event = str(record["event"])
+    is_call = event in _ACTIVITY
+    activity, name = _ACTIVITY.get(event, (99, event))
+    kind = 1007 if is_call else 6003
+    denied = event in {"refused", "malformed"}
+    return {
+        "class_uid": kind,
+        "class_name": "Process Activity" if is_call else "API Activity",
+        "category_uid": 1 if is_call else 6,
+        "activity_id": activity,
+        "activity_name": name,
+        "type_uid": kind * 100 + activity,
+        "time": nanoseconds(record["ts"]) // 1_000_000,
+        "severity_id": 3 if denied else 1,
+        "status_id": 2 if denied or record.get("is_error") else 1,
+        "action_id": 2 if denied else 1,
+        "disposition_id": 2 if denied else 1,
+        "metadata": {
+            "version": "1.3.0",
+            "product": {"name": "decurion", "vendor_name": "decurion", "version": __version__},
+            "uid": record["hash"],
+            "sequence": record["seq"],
+            "correlation_uid": record["session_id"],
+        },
+        "actor": {
+            "app_name": "decurion",
+            "session": {"uid": record["session_id"]},
+            "process": {"uid": record.get("agent_id"), "name": record.get("agent_type")},
+        },
+        **_what(record, is_call=is_call),
+        "message": record.get("reason") or f"{event} {record.get('tool_name') or ''}".strip(),
+        "unmapped": {
+            name: record.get(name) for name in ("turn", "depth", "policy_sha256", "enforcement", "parent_id")
+        },
+    }
+
+
+def _what(record: Record, *, is_call: bool) -> dict[str, Any]:
+    rule = {"policy": {"name": record["rule"], "desc": record.get("reason")}} if record.get("rule") else {}
+    if not is_call:
+        return {"api": {"operation": record["event"]}, **rule}
+    process = {
+        "uid": record.get("tool_use_id"),
+        "name": record.get("tool_name"),
+        "cmd_line": brief(record.get("input"), 4000),
+    }
+    exit_code = {"exit_code": record["exit_status"]} if record.get("exit_status") is not None else {}
+    return {"process": process, **exit_code, **rule}
+
+
+# ---- CSV ----
+
+
+def as_csv(path: Path) -> Iterator[bytes]:
+    """Give one line a record under a head line. Text that a spreadsheet would compute is quoted with an apostrophe."""
+    yield _row(CSV_COLUMNS)
+    for record in records(path):
+        yield _row([_cell(record.get(name)) for name in CSV_COLUMNS])
+
+
+def _cell(value: Any) -> str:
+    if value is None or isinstance(value, (int, float)):
+        return "" if value is None else str(value)
+    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _row(cells: Any) -> bytes:
+    made = io.StringIO()
+    csv.writer(made, lineterminator="").writerow(cells)
+    return made.getvalue().encode("utf-8", "replace")

@@ -1,0 +1,102 @@
+"""Judging past calls by other rules: what would be refused now that ran, and what would run that was refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from decurion.hooks import RunRef, ToolCall, Verdict
+from decurion.hooks.audit import raw_lines
+from decurion.hooks.rules import Law, Places
+
+from .select import Record, parse_line
+
+REDACTED = "[redacted:"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One call that another verdict would meet. `rule` is the one that decides now, or decided then."""
+
+    record: Record
+    before: str
+    after: str
+    rule: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a replay found. `unsure` counts calls whose arguments were partly removed as secrets."""
+
+    calls: int = 0
+    changes: list[Change] | None = None
+    unsure: int = 0
+
+    def by(self, field: str) -> Counter[str]:
+        """Count the changes by a field of their records, or by `rule`."""
+        changes = self.changes or []
+        return Counter(
+            change.rule if field == "rule" else str(change.record.get(field)) for change in changes
+        )
+
+
+def replay(path: Path, law: Law) -> Outcome:
+    """Judge every recorded call by a law, without running anything.
+
+    Calls refused by something other than the law (a person, another hook) are judged as well; a verdict of ask counts
+    as its own kind. Paths are taken as they were in the session's folder.
+
+    Raises:
+        AuditError: there is no log there, or it is another version's.
+    """
+    outcome, places = Outcome(changes=[]), _places(str(Path.cwd()))
+    for record in _records(path):
+        if record["event"] == "session_start":
+            places = _places(str(record.get("cwd") or places.workspace))
+        elif record["event"] in {"planned", "refused"} and isinstance(record.get("input"), dict):
+            _judge(record, law, places, outcome)
+    return outcome
+
+
+def _judge(record: Record, law: Law, places: Places, outcome: Outcome) -> None:
+    outcome.calls += 1
+    call = ToolCall(str(record.get("tool_use_id")), str(record.get("tool_name")), record["input"])
+    ref = RunRef(
+        str(record["session_id"]),
+        str(record.get("agent_id")),
+        str(record.get("agent_type") or "lead"),
+        record.get("parent_id"),
+        int(record.get("depth") or 0),
+        int(record.get("turn") or 0),
+    )
+    decision = law.judge_call(call, ref, places)
+    before = _word(record.get("decision"), refused=record["event"] == "refused")
+    after = (
+        "deny" if decision.verdict >= Verdict.DENY else "ask" if decision.verdict == Verdict.ASK else "allow"
+    )
+    outcome.unsure += REDACTED in str(record["input"])
+    if before != after:
+        rule = decision.rule if after != "allow" else record.get("rule")
+        change = Change(record, before, after, str(rule or decision.by or "-"), decision.reason)
+        assert outcome.changes is not None
+        outcome.changes.append(change)
+
+
+def _word(decision: object, *, refused: bool) -> str:
+    if decision == "ask":
+        return "ask"
+    return "deny" if refused else "allow"
+
+
+def _places(folder: str) -> Places:
+    return Places(workspace=folder, cwd=folder, home=str(Path.home()))
+
+
+def _records(path: Path) -> Iterator[Record]:
+    for line in raw_lines(str(path)):
+        record = parse_line(line)
+        if record is not None:
+            yield record

@@ -1,0 +1,133 @@
+"""Finding the few records that matter among millions: bytes are looked at first, and only what may fit is parsed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from decurion.hooks import UsageError
+from decurion.hooks.audit import parse, raw_lines
+from decurion.hooks.matchers import our_name
+
+Record = dict[str, Any]
+
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|w)")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_TS_MARK = b'"ts":"'
+_TS_LENGTH = 27
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What records are wanted; empty fields do not narrow.
+
+    `agent` is an agent's id or type, `tool` a tool's name in our or the ecosystem's spelling, `decision` a decision
+    or an event, `rule` a rule's id or its beginning up to `*`, `since` a point in time as it stands in records.
+    """
+
+    agent: str = ""
+    tool: str = ""
+    decision: str = ""
+    rule: str = ""
+    since: str = ""
+
+    def needles(self) -> list[bytes]:
+        """Give what the bytes of a wanted record hold at least."""
+        texts = [text for text in (self.agent, self.decision) if text]
+        texts += [our_name(self.tool)] if self.tool else []
+        needles = [b'"%s"' % _escaped(text) for text in texts]
+        if self.rule:
+            needles.append(b'"rule":"' + _escaped(self.rule.rstrip("*")))
+        return needles
+
+    def fits(self, record: Record) -> bool:
+        """Judge a parsed record."""
+        return all(test(self, record) for test in _TESTS)
+
+
+_TESTS: tuple[Callable[[Filter, Record], bool], ...] = (
+    lambda f, r: not f.agent or f.agent in {r.get("agent_id"), r.get("agent_type")},
+    lambda f, r: not f.tool or r.get("tool_name") == our_name(f.tool),
+    lambda f, r: not f.decision or f.decision in {r.get("decision"), r.get("event")},
+    lambda f, r: not f.rule or _rule_fits(f.rule, r.get("rule")),
+    lambda f, r: not f.since or str(r.get("ts")) >= f.since,
+)
+
+
+def select(path: Path, wanted: Filter) -> Iterator[tuple[bytes, Record]]:
+    """Give the lines and records that fit, in order; lines that are no records are passed over.
+
+    Raises:
+        AuditError: there is no log there, or it is another version's.
+    """
+    for line in _candidates(path, wanted):
+        record = parse_line(line)
+        if record is not None and wanted.fits(record):
+            yield line, record
+
+
+def parse_line(line: bytes) -> Record | None:
+    """Parse one line; None where it is no record."""
+    try:
+        record: Any = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        record = parse(line)
+    return record if record is not None and "event" in record else None
+
+
+def _candidates(path: Path, wanted: Filter) -> Iterator[bytes]:
+    lines = raw_lines(str(path))
+    needles = wanted.needles()
+    for needle in needles:
+        lines = _holding(lines, needle)
+    if wanted.since:
+        since = wanted.since.encode()
+        lines = (line for line in lines if _time_of(line) >= since)
+    return lines
+
+
+def _holding(lines: Iterator[bytes], needle: bytes) -> Iterator[bytes]:
+    return (line for line in lines if needle in line)
+
+
+def _time_of(line: bytes) -> bytes:
+    start = line.find(_TS_MARK) + len(_TS_MARK)
+    return line[start : start + _TS_LENGTH]
+
+
+def _escaped(text: str) -> bytes:
+    return orjson.dumps(text)[1:-1]
+
+
+def _rule_fits(wanted: str, rule: object) -> bool:
+    if wanted.endswith("*"):
+        return isinstance(rule, str) and rule.startswith(wanted[:-1])
+    return rule == wanted
+
+
+def point_in_time(text: str, now: datetime | None = None) -> str:
+    """Turn `10m`, `2h`, `1d`, or an ISO 8601 date or time (local where it names no zone) into a record's form.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    if not text:
+        return ""
+    span = _SPAN.fullmatch(text.strip())
+    now = now or datetime.now(UTC)
+    if span:
+        when = now - timedelta(**{_UNITS[span[2]]: float(span[1])})
+    else:
+        try:
+            when = datetime.fromisoformat(text.strip()).astimezone(UTC)
+        except ValueError:
+            raise UsageError(
+                f"{text!r} is no time: say 10m, 2h, 1d, 2026-11-30 or 2026-11-30T14:00"
+            ) from None
+    return when.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,124 @@
+"""Questions in SQL, answered by DuckDB reading the JSON lines where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from decurion.hooks import UsageError
+from decurion.hooks.audit import rotated_parts
+
+COLUMNS = {
+    "seq": "BIGINT",
+    "ts": "TIMESTAMP",
+    "session_id": "VARCHAR",
+    "agent_id": "VARCHAR",
+    "agent_type": "VARCHAR",
+    "parent_id": "VARCHAR",
+    "parent_call_id": "VARCHAR",
+    "depth": "INTEGER",
+    "turn": "INTEGER",
+    "event": "VARCHAR",
+    "tool_name": "VARCHAR",
+    "tool_use_id": "VARCHAR",
+    "decision": "VARCHAR",
+    "rule": "VARCHAR",
+    "by": "VARCHAR",
+    "reason": "VARCHAR",
+    "input": "JSON",
+    "input_sha256": "VARCHAR",
+    "input_mac": "VARCHAR",
+    "output_sha256": "VARCHAR",
+    "output_bytes": "BIGINT",
+    "exit_status": "INTEGER",
+    "duration_ms": "DOUBLE",
+    "policy_sha256": "VARCHAR",
+    "enforcement": "VARCHAR",
+    "hash": "VARCHAR",
+    # further ones, where a record has them
+    "status": "VARCHAR",
+    "is_error": "BOOLEAN",
+    "id": "VARCHAR",
+    "model": "VARCHAR",
+    "stop_reason": "VARCHAR",
+    "input_tokens": "BIGINT",
+    "output_tokens": "BIGINT",
+    "cache_creation_input_tokens": "BIGINT",
+    "cache_read_input_tokens": "BIGINT",
+    "cost_usd": "DOUBLE",
+    "turns": "INTEGER",
+}
+"""The columns of `records`; what a record has not is NULL. `docs/audit.md` tells what they mean."""
+
+VIEWS = {
+    "calls": """
+        SELECT p.ts, p.session_id, p.agent_id, p.agent_type, p.turn, p.tool_name, p.tool_use_id, p.decision, p.rule, p."by",
+               p.input, d.exit_status, d.duration_ms, d.output_bytes, d.is_error, d.ts AS done_ts
+        FROM records p LEFT JOIN records d
+          ON d.event = 'done' AND d.session_id = p.session_id AND d.agent_id = p.agent_id AND d.tool_use_id = p.tool_use_id
+        WHERE p.event = 'planned'""",
+    "denied": """
+        SELECT ts, session_id, agent_id, agent_type, turn, tool_name, tool_use_id, rule, "by", reason, input
+        FROM records WHERE event = 'refused'""",
+    "agents": """
+        SELECT session_id, agent_id, any_value(agent_type) AS agent_type, any_value(parent_id) AS parent_id,
+               max(depth) AS depth, min(ts) AS began, max(ts) AS ended, max(turn) AS turns,
+               count(*) FILTER (event = 'planned') AS calls, count(*) FILTER (event = 'refused') AS denied,
+               arg_max(status, seq) FILTER (event = 'agent_end') AS status
+        FROM records WHERE agent_id IS NOT NULL GROUP BY session_id, agent_id""",
+    "commands": """
+        SELECT ts, session_id, agent_id, turn, tool_use_id, event, decision, rule, input->>'command' AS command
+        FROM records WHERE tool_name = 'bash' AND event IN ('planned', 'refused')""",
+    "costs": """
+        SELECT session_id, agent_id, model, count(DISTINCT id) AS requests, sum(input_tokens) AS input_tokens,
+               sum(output_tokens) AS output_tokens, sum(cache_creation_input_tokens) AS cache_creation_input_tokens,
+               sum(cache_read_input_tokens) AS cache_read_input_tokens
+        FROM (SELECT DISTINCT ON (session_id, id) * FROM records WHERE event = 'model_request')
+        GROUP BY session_id, agent_id, model""",
+}
+"""What stands ready beside `records`."""
+
+
+def ask(logs: Sequence[Path], query: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+    """Answer one query over one or many logs, rotated parts included; gives the column names and the rows.
+
+    Raises:
+        UsageError: DuckDB is not installed, or the query is wrong.
+    """
+    if find_spec("duckdb") is None:
+        raise UsageError("SQL needs DuckDB: pip install 'decurion[sql]'")
+    duckdb: Any = import_module("duckdb")
+    connection = duckdb.connect(":memory:")
+    files = [part for log in logs for part in (*rotated_parts(str(log)), str(log)) if Path(part).exists()]
+    try:
+        _prepare(connection, files)
+        answer = connection.execute(query)
+    except duckdb.Error as error:
+        raise UsageError(f"SQL: {str(error).partition(chr(10))[0]}") from error
+    names = [column[0] for column in answer.description or ()]
+    return names, _rows(answer)
+
+
+def _prepare(connection: Any, files: list[str]) -> None:
+    columns = ", ".join(f"'{name}': '{kind}'" for name, kind in COLUMNS.items())
+    listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+    connection.execute("SET autoinstall_known_extensions = false")
+    connection.execute(
+        f"CREATE VIEW records AS SELECT * FROM read_json([{listed}], columns = {{{columns}}}, "  # noqa: S608 - our own names
+        "format = 'newline_delimited', ignore_errors = true, maximum_object_size = 33554432, "
+        "timestampformat = '%Y-%m-%dT%H:%M:%S.%fZ')"
+    )
+    for name, text in VIEWS.items():
+        connection.execute(f"CREATE VIEW {name} AS {text}")
+    # From here on the query may read nothing but the logs.
+    connection.execute(f"SET allowed_paths = [{listed}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def _rows(answer: Any) -> Iterator[tuple[Any, ...]]:
+    while rows := answer.fetchmany(1000):
+        yield from rows

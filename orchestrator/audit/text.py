@@ -1,0 +1,95 @@
+"""Putting records into words for a terminal. What a model wrote is shown, never obeyed: control characters are spelt out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import click
+import orjson
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+_MOST = 100
+_TELLING = ("command", "file_path", "path", "pattern", "description", "prompt")
+_COLOURS = {
+    "refused": "red",
+    "malformed": "red",
+    "hook_failed": "red",
+    "repair": "red",
+    "planned": "cyan",
+    "done": "green",
+    "agent_start": "magenta",
+    "agent_end": "magenta",
+    "model_request": "blue",
+}
+
+
+def visible(text: str) -> str:
+    """Give a text with control and direction characters spelt out, newlines and tabs as `\\n` and `\\t`."""
+    flat = text.replace("\n", "\\n").replace("\t", "\\t")
+    return _CONTROL.sub(
+        lambda found: f"\\x{ord(found[0]):02x}" if ord(found[0]) < 256 else f"\\u{ord(found[0]):04x}", flat
+    )
+
+
+def brief(value: Any, most: int = _MOST) -> str:
+    """Give a value in one short line: of arguments the telling one, else their JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, Mapping):
+        shown: Any = next((value[name] for name in _TELLING if isinstance(value.get(name), str)), None)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        value = shown if shown is not None else orjson.dumps(value, default=str).decode()
+    text = visible(value if isinstance(value, str) else orjson.dumps(value, default=str).decode())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def line(record: Mapping[str, Any]) -> str:
+    """Give one record as one line: time, agent, event, tool, rule, what it was about."""
+    event = str(record.get("event"))
+    when = str(record.get("ts", ""))[11:23]
+    who = visible(str(record.get("agent_id") or "-"))
+    head = f"{when}  {who:<12}  {click.style(f'{event:<13}', fg=_COLOURS.get(event))}"
+    parts = [visible(str(record.get("tool_name") or "")), *_details(record)]
+    return f"{head}  {'  '.join(part for part in parts if part)}".rstrip()
+
+
+def _details(record: Mapping[str, Any]) -> list[str]:
+    event = record.get("event")
+    if event == "done":
+        status = record.get("exit_status")
+        shown = f"exit {status}" if status is not None else "error" if record.get("is_error") else "ok"
+        return [shown, f"{record.get('duration_ms') or 0:.0f} ms", f"{record.get('output_bytes') or 0} bytes"]
+    if event == "model_request":
+        return [
+            visible(str(record.get("model"))),
+            f"{tokens(record):,} tokens",
+            visible(str(record.get("stop_reason"))),
+        ]
+    rule = click.style(visible(str(record["rule"])), fg="yellow") if record.get("rule") else ""
+    status = visible(str(record.get("status") or ""))
+    return [rule, status, brief(record.get("input")), brief(record.get("reason"))]
+
+
+def tokens(record: Mapping[str, Any]) -> int:
+    """Add up the tokens of all four classes of a model request."""
+    return sum(int(record.get(name) or 0) for name in TOKEN_CLASSES)
+
+
+TOKEN_CLASSES = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+def money(usd: float | None) -> str:
+    """Give an amount, `unknown` where a price is."""
+    return "unknown" if usd is None else f"${usd:.4f}" if usd < 1 else f"${usd:,.2f}"
+
+
+def table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """Lay out a plain table; the last column is not padded."""
+    widths = [max(len(row[index]) for row in (heads, *rows)) for index in range(len(heads))]
+    widths[-1] = 0
+    lines = [
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (heads, *rows)
+    ]
+    return "\n".join([click.style(lines[0], bold=True), *lines[1:]])

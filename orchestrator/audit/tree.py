@@ -1,0 +1,70 @@
+"""The agents of a session as a tree: who led whom, how each ended, what it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import orjson
+
+from .summary import AgentSummary, Summary
+from .text import brief, money, visible
+
+_MARKS = {"completed": ("✓", "green"), "": ("…", "yellow")}
+
+
+def tree(summary: Summary) -> Iterator[str]:
+    """Give the lines of the tree; agents whose parent is unknown stand at the top."""
+    known = summary.agents
+    roots = [agent for agent in known.values() if agent.parent not in known]
+    for root in roots:
+        yield from _branch(root, summary, "", "")
+
+
+def _branch(agent: AgentSummary, summary: Summary, first: str, rest: str) -> Iterator[str]:
+    children = [child for child in summary.agents.values() if child.parent == agent.id and child is not agent]
+    mark, colour = _MARKS.get(agent.status, ("✗", "red"))
+    title = f"  {brief(agent.title, 60)}" if agent.title else ""
+    kind = f" ({visible(agent.type)})" if agent.type and agent.type != agent.id else ""
+    yield f"{first}{click.style(mark, fg=colour)} {click.style(visible(agent.id), bold=True)}{kind}{title}"
+    body = f"{rest}{'│ ' if children else '  '}  "
+    yield f"{body}{_facts(agent)}"
+    if agent.files:
+        yield f"{body}files: {brief(', '.join(agent.files), 100)}"
+    said = _summary_of(summary.path, agent.id)
+    if said:
+        yield f"{body}“{brief(said, 100)}”"
+    for number, child in enumerate(children, 1):
+        last = number == len(children)
+        yield from _branch(
+            child, summary, f"{rest}{'└─' if last else '├─'}", f"{rest}{'  ' if last else '│ '}"
+        )
+
+
+def _facts(agent: AgentSummary) -> str:
+    facts = [
+        agent.status or "has not ended",
+        f"{agent.turns} turns",
+        f"{agent.planned} calls",
+        f"{agent.refused} refused" if agent.refused else "",
+        f"{agent.failed} failed" if agent.failed else "",
+        f"{agent.total_tokens:,} tokens",
+        money(agent.cost),
+    ]
+    return " · ".join(fact for fact in facts if fact)
+
+
+def _summary_of(log: Path, agent: str) -> str:
+    """Read what the agent reported, from the result beside the log; the log itself holds only its digest."""
+    if not agent or "/" in agent or agent.startswith("."):
+        return ""
+    for path in (
+        log.parent / "subagents" / f"{agent}.result.json",
+        log.parent / "subagents" / f"{agent}.json",
+    ):
+        try:
+            return str(orjson.loads(path.read_bytes()).get("summary", ""))
+        except (OSError, ValueError, AttributeError):
+            continue
+    return ""
