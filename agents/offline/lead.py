@@ -14,12 +14,11 @@ from typing import Any
 
 from ..messages_api import Answer, Request
 from .conversation import Conversation, Exchange
-from .looking import files_found, look_for, search_problems, within
+from .looking import files_found, look_for, names_of_project, search_problems, within
 from .parts import Part, counted, read_part, write_part
 from .rename import KINDS
 from .replies import Call, reply
 from .reporting import HELP, final_report
-from .scopes import project_names
 from .wording import Order, read_order
 
 AT_ONCE = 8  # tasks in one reply
@@ -90,7 +89,7 @@ class _Lead:
 
     def _parts(self, files: Sequence[str], *, look: bool) -> tuple[Part, ...]:
         groups = _groups(files)
-        project = project_names(self.files)
+        project = names_of_project(self.talk, self.files)
         return tuple(
             Part(self.order, group, number, len(groups), look, None, project)
             for number, group in enumerate(groups, start=1)

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from .conversation import Conversation, Exchange
 from .replies import Call
+from .scopes import project_names
 from .wording import Order
 
 GLOB = "*.{py,pyi}"
 INITIALS = ("_", "A-Z0-9", "a-b", "c-d", "e-h", "i-m", "n-r", "s-t", "u-z", "!A-Za-z0-9_")
 """How a search that was cut is parted: by the first character of the file's name."""
 LIMIT = 5_000
+PACKAGES = "__init__.py"
+INSTALLED = frozenset({"site-packages", "dist-packages", "node_modules", "__pycache__", "venv"})
 _PATH = re.compile(r"^(?!\[)(.+\.pyi?)$", re.MULTILINE)
 _CUT = re.compile(r"^\[(?:only the first|partial:)", re.MULTILINE)
 _CUT_TO_FIT = "characters left out: too long"
 
 
-def look_for(order: Order, talk: Conversation | None = None) -> list[Call]:
+def look_for(order: Order, talk: Conversation) -> list[Call]:
     """The searches still to be made; none when every file is known.
 
     Each use of a dotted name ends in its last word. A search whose answer was cut is made again in parts.
     """
     words = dict.fromkeys(change.old.rpartition(".")[2] for change in order.changes)
     calls: list[Call] = []
+    if "glob" in talk.tools and not talk.of("glob"):
+        calls.append(("glob", {"pattern": PACKAGES, "limit": LIMIT}))
     for word in words:
-        made = _searches(talk, word) if talk else []
+        made = _searches(talk, word)
         if not made:
             calls.append(_search(word, GLOB))
         elif len(made) == 1 and _is_cut(made[0]):
@@ -43,7 +48,13 @@ def files_found(talk: Conversation, order: Order) -> tuple[str, ...] | None:
     if look_for(order, talk):
         return None
     results = (one.result for one in _all_searches(talk, order) if not one.is_error)
-    return tuple(sorted({path for result in results for path in _PATH.findall(result)}))
+    return tuple(sorted(path for path in _paths(results) if not _is_installed(path)))
+
+
+def names_of_project(talk: Conversation, files: Sequence[str]) -> frozenset[str]:
+    """The names under which the project's own modules can be imported: those of the files and of every package."""
+    packages = _paths(one.result for one in talk.of("glob") if not one.is_error)
+    return project_names([*files, *(path for path in packages if not _is_installed(path))])
 
 
 def search_problems(talk: Conversation, order: Order) -> list[str]:
@@ -60,6 +71,15 @@ def within(path: str, places: Sequence[str]) -> bool:
     return not places or any(
         path == place or path.startswith(place + "/") or fnmatchcase(path, place) for place in places
     )
+
+
+def _paths(results: Iterable[str]) -> set[str]:
+    return {path for result in results for path in _PATH.findall(result)}
+
+
+def _is_installed(path: str) -> bool:
+    """Whether a file belongs to an environment or to something installed, not to the project."""
+    return any(part.startswith(".") or part in INSTALLED for part in path.split("/")[:-1])
 
 
 def _search(word: str, pattern: str) -> Call:

@@ -57,7 +57,7 @@ def final_report(
     if len(changed) > MOST_FILES:
         lines.append(f"- and {len(changed) - MOST_FILES} more files")
     lines += _check(talk, order, bool(changed))
-    lines += _left_alone(notes)
+    lines += _left_alone(notes, failed=any(line.startswith("CHECK FAILED") for line in lines))
     lines += _remarks(notes)
     if outside:
         places = ", ".join(f"`{place}`" for place in order.places)
@@ -109,7 +109,7 @@ def _decisive(output: str) -> list[str]:
     return [f"    {line[:200]}" for line in dict.fromkeys([*telling, *lines[-5:]])]
 
 
-def _left_alone(notes: dict[str, str]) -> list[str]:
+def _left_alone(notes: dict[str, str], *, failed: bool) -> list[str]:
     counts: Counter[str] = Counter()
     for note in notes.values():
         for number, why in _LEFT.findall(note):
@@ -119,6 +119,8 @@ def _left_alone(notes: dict[str, str]) -> list[str]:
     listed = ", ".join(f"{number} {why}" for why, number in counts.most_common())
     quoted = "in quoted annotations" in counts
     hint = " Type checkers read quoted annotations: say `also in strings` to change them." if quoted else ""
+    if failed and "in strings" in counts:
+        hint += " Names that are looked up by their text fail now: say `also in strings` to change those."
     return [f"Left alone: {listed}.{hint}"]
 
 

@@ -15,7 +15,7 @@ from itertools import groupby
 from ..messages_api import Answer, Request
 from .conversation import Conversation
 from .edits import edits_of
-from .looking import files_found, look_for
+from .looking import files_found, look_for, names_of_project
 from .parts import Part, counted, read_part
 from .plans import Left, Plan
 from .reading import Reading, read_parts
@@ -51,7 +51,7 @@ def answer_worker(request: Request, talk: Conversation, clumsy: str) -> Answer:
         found = files_found(talk, part.order)
         if found is None and not talk.silenced and "grep" in talk.tools:
             return reply(request, "I look for the files first.", look_for(part.order, talk))
-        part = replace(part, files=found or ())
+        part = replace(part, files=found or (), project=names_of_project(talk, found or ()))
     return _Worker(request, talk, part, clumsy).answer()
 
 

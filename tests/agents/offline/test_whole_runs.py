@@ -158,6 +158,42 @@ async def test_broken_and_foreign_files_are_named_and_not_touched(tmp_path: Path
     assert (tmp_path / "p/src/app/latin.py").read_bytes() == broken["src/app/latin.py"]
 
 
+async def test_installed_packages_are_no_part_of_the_project(tmp_path: Path) -> None:
+    installed = {
+        ".venv/lib/python3.11/site-packages/x.py": "def get_user(): pass\n",
+        "venv/y.py": "get_user()\n",
+    }
+    write(tmp_path / "p", {**PROJECT, **installed})
+    async with open_team(tmp_path / "p") as team:
+        ran = await team.lead(TASK)
+    assert "6 places in 4 files" in ran.report
+    assert all((tmp_path / "p" / name).read_text() == text for name, text in installed.items())
+
+
+async def test_a_package_is_known_by_its_init_file_though_the_name_stands_elsewhere(tmp_path: Path) -> None:
+    """The folder `parts` is imported as `whole.parts`; no file below `whole` holds the name."""
+    files = {
+        "src/whole/__init__.py": "",
+        "parts/a.py": "def load(): pass\n",
+        "tests/t.py": "from whole.parts.a import load\nfrom json import load as other\nload(other)\n",
+    }
+    write(tmp_path / "p", files)
+    async with open_team(tmp_path / "p") as team:
+        await team.lead("rename function load to read")
+    text = "from whole.parts.a import read\nfrom json import load as other\nread(other)\n"
+    assert (tmp_path / "p/tests/t.py").read_text() == text
+
+
+async def test_a_name_looked_up_by_its_text_fails_the_check_and_the_report_says_why(tmp_path: Path) -> None:
+    files = {"a.py": "def load(): pass\n", "b.py": "import a\ngetattr(a, 'load')()\na.load()\n"}
+    write(tmp_path / "p", files)
+    async with open_team(tmp_path / "p") as team:
+        ran = await team.lead("rename function load to read\n\nCheck command: python3 -B b.py")
+    assert "CHECK FAILED" in ran.report
+    assert "AttributeError: module 'a' has no attribute 'load'" in ran.report
+    assert "say `also in strings`" in ran.report
+
+
 async def test_isolation_is_asked_for_when_the_person_did(tmp_path: Path) -> None:
     write(tmp_path / "p", PROJECT)
     async with open_team(tmp_path / "p") as team:
