@@ -69,16 +69,19 @@ class ContextKeeper:
         ask: Callable[[PreCompact], Awaitable[Decision]] | None = None,
         *,
         smallest_window: int = 200_000,
+        count: Callable[[ModelRequest], Awaitable[int | None]] | None = None,
     ) -> None:
         """Make a keeper.
 
         `window` gives the tokens that fit a model's window, `ask` puts `PreCompact` to the hook chain (a gate may
-        refuse), `smallest_window` is the smallest of the models in use: it bounds single results.
+        refuse), `smallest_window` is the smallest of the models in use: it bounds single results. `count` lets the
+        API count a history that it never answered, as after a resume; without it, or where it gives None, bytes tell.
         """
         self._model = model
         self._window = window
         self._ask = ask
         self._smallest = smallest_window
+        self._count = count
         self._learned: dict[str, int] = {}
 
     def room(self, request: ModelRequest) -> int:
@@ -99,6 +102,8 @@ class ContextKeeper:
             ValueError: calls are open.
         """
         history = cast("History", request.messages)
+        if not forced:
+            await self._counted(request, history)
         before = history.tokens
         if forced:
             self._learned[request.model] = int(before * LEARNED)
@@ -115,6 +120,13 @@ class ContextKeeper:
         if forced and history.tokens >= before:
             raise ContextOverflow("The history is too long, and there is nothing left to take out of it.")
         return dc_replace(done, before=before, after=history.tokens, messages=tuple(history))
+
+    async def _counted(self, request: ModelRequest, history: History) -> None:
+        """Have a history counted where only an estimate is known and it may matter."""
+        if self._count is None or history.is_counted or history.tokens < ENOUGH * self.room(request):
+            return
+        if tokens := await self._count(request):
+            history.counted(tokens)
 
     async def _compacted(
         self, request: ModelRequest, history: History, room: int, keep: str, *, forced: bool

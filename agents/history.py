@@ -116,6 +116,15 @@ class History(Sequence[Message]):
         """About how many tokens the history takes: what the API counted, and an estimate of what came since."""
         return self._counted + int((len(self._encoded) - self._counted_at) / BYTES_PER_TOKEN)
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether the API ever counted this history, as it is not after a resume or a compaction."""
+        return self._counted > 0
+
+    def counted(self, tokens: int) -> None:
+        """Take the API's word for the size of the history as it is now."""
+        self._counted, self._counted_at = tokens, len(self._encoded)
+
     def encode(self, before: bytes = b"", after: bytes = b"", *, cached: bool = True) -> bytes:
         """Give the JSON array of messages between two texts, in one copy.
 
@@ -163,7 +172,7 @@ class History(Sequence[Message]):
         message = self.add_content(reply.content)
         self.last_reply_id = reply.id
         if reply.usage.context_tokens:
-            self._counted, self._counted_at = reply.usage.context_tokens, len(self._encoded)
+            self.counted(reply.usage.context_tokens)
         return message
 
     def add_content(self, content: Sequence[Block]) -> Message | None:

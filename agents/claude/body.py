@@ -12,6 +12,7 @@ from ..texts import clean
 from .settings import ClientSettings
 
 MARK: dict[str, Any] = {"cache_control": {"type": "ephemeral"}}
+KEPT_CALLS = 6  # newest calls whose results the API is not to clear
 REMEMBERED = 256  # pairs of tools and system: one for each type of agent, few even in a large session
 
 
@@ -45,7 +46,18 @@ class BodyBuilder:
             fields["thinking"] = dict(settings.thinking)
         if settings.switches.thinking and settings.effort:
             fields["output_config"] = {"effort": settings.effort}
+        if settings.clear_above:
+            fields["context_management"] = {"edits": [_clearing(settings.clear_above)]}
         return {**fields, **settings.extra_body}
+
+    def count(self, request: ModelRequest, history: History) -> bytes:
+        """Give a body for `count_tokens`: what is sent, without what says how to answer.
+
+        Raises:
+            ValueError: as `build`.
+        """
+        before = b'{"model":%b%b,"messages":' % (orjson.dumps(request.model), self.fixed(request))
+        return history.encode(before, b"}", cached=False)
 
     def fixed(self, request: ModelRequest) -> bytes:
         """Tools and system, each with its mark, as the middle of a body."""
@@ -72,6 +84,14 @@ class BodyBuilder:
                 [{"type": "text", "text": system, **mark}] if mark else system
             )
         return encoded
+
+
+def _clearing(tokens: int) -> dict[str, Any]:
+    return {
+        "type": "clear_tool_uses_20250919",
+        "trigger": {"type": "input_tokens", "value": tokens},
+        "keep": {"type": "tool_uses", "value": KEPT_CALLS},
+    }
 
 
 def _tool(spec: ToolSpec) -> dict[str, Any]:

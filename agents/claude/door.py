@@ -16,6 +16,7 @@ from decurion.hooks import ConfigError
 from .settings import ClientSettings
 
 CONNECT_SECONDS = 10.0
+CONTEXT_EDITING = "context-management-2025-06-27"
 KEEP_ALIVE = 60.0  # seconds; the SDK's five opened 7,281 connections for 1,001 agents
 
 
@@ -30,7 +31,7 @@ def open_client(settings: ClientSettings) -> anthropic.AsyncAnthropic | Any:
         "max_retries": 0,
         "timeout": _timeout(settings),
         "http_client": _transport(settings),
-        "default_headers": dict(endpoint.headers) or None,
+        "default_headers": _headers(settings) or None,
         "base_url": endpoint.base_url or None,
     }
     try:
@@ -46,6 +47,11 @@ def open_client(settings: ClientSettings) -> anthropic.AsyncAnthropic | Any:
                 return anthropic.AsyncAnthropic(**secret, **common)
     except (anthropic.AnthropicError, ImportError, ValueError) as error:
         raise ConfigError(f"provider {endpoint.provider}: {error}") from error
+
+
+def _headers(settings: ClientSettings) -> dict[str, str]:
+    beta = {"anthropic-beta": CONTEXT_EDITING} if settings.clear_above else {}
+    return {**beta, **settings.endpoint.headers}
 
 
 def takes_bytes(client: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import orjson
 import tenacity
-from anthropic.types import Message
+from anthropic.types import Message, MessageTokensCount
 
 from decurion.hooks import DecurionError
 
@@ -46,6 +46,7 @@ class ClaudeModel:
         self._prefixes = Prefixes(clock)
         self._client: Any = None
         self._reached = False
+        self._counts = settings.switches.count_tokens
 
     async def complete(self, request: ModelRequest, report: Callable[[Progress], None]) -> Reply:
         """Answer one request; see `Model.complete`. Only the request itself is ever repeated, byte for byte.
@@ -69,6 +70,21 @@ class ClaudeModel:
             return await retrying(self._try_once, request, history, tries)
         except Failed as failed:
             raise tries.final(failed.failure) from failed
+
+    async def count_tokens(self, request: ModelRequest) -> int | None:
+        """Have the API count a request; None where it cannot, which is asked once. Never raises for the API's sake."""
+        if not self._counts:
+            return None
+        body = self._bodies.count(request, _history(request))
+        try:
+            client = self._opened()
+            counted = await client.post(
+                f"{PATH}/count_tokens", cast_to=MessageTokensCount, **_payload(client, body)
+            )
+            return int(counted.input_tokens)
+        except Exception:  # noqa: BLE001 - a count is a help, no need
+            self._counts = False
+            return None
 
     async def aclose(self) -> None:
         """Release connections."""
@@ -129,6 +145,10 @@ class ClaudeModel:
         if self._client is None:
             self._client = open_client(self.settings)
         return self._client
+
+
+def _history(request: ModelRequest) -> History:
+    return request.messages if isinstance(request.messages, History) else History.restore(request.messages)
 
 
 def _payload(client: Any, body: bytes) -> dict[str, Any]:

@@ -100,7 +100,7 @@ class Switches:
     """Send `thinking` and `output_config` where they are set."""
     streaming: bool = True
     count_tokens: bool = True
-    """Ask `/v1/messages/count_tokens` where a count is wanted before the first reply."""
+    """Have `/v1/messages/count_tokens` count a long history that was resumed."""
     diagnostics: bool = False
     """Ask why the prompt cache missed."""
     share_prefix: bool = True
@@ -140,6 +140,9 @@ class ClientSettings:
     """`low`, `medium`, `high`, …: passed on as `output_config.effort`."""
     extra_body: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Further fields of each request, for servers that want them; they win over ours."""
+    clear_above: int = 0
+    """Tokens above which the API itself clears old tool results (context editing, a beta of the first party); 0: never.
+    The keeper of `agents.context` does the same everywhere else."""
     width: int = 1000
     """Requests under way at once, at most."""
 

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.anyio
 
 USER = {"role": "user", "content": "go"}
 USE: dict[str, Any] = {"type": "tool_use", "id": "a", "name": "x", "input": {}}
+MARK = {"type": "ephemeral"}
 RESULT = {"type": "tool_result", "tool_use_id": "a", "content": "ok"}
 
 
@@ -75,7 +76,7 @@ def test_valid_requests_pass(accepted: dict[str, Any]) -> None:
         (body(USER, temperature=1), "not supported"),
         (body(USER, colour="red"), "Extra inputs"),
         (body(USER, tools=[{"name": "x", "input_schema": {}}]), "Input should be 'object'"),
-        (body(user(*({**text("a"), "cache_control": {}} for _ in range(5)))), "maximum of 4"),
+        (body(user(*({**text("a"), "cache_control": MARK} for _ in range(5)))), "maximum of 4"),
     ],
 )
 def test_what_the_real_api_refuses_is_refused_with_its_words(refused: dict[str, Any], told: str) -> None:

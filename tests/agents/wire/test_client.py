@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import pytest
 
 from decurion.agents.claude import Endpoint, Patience, Switches
+from decurion.agents.claude.model import ClaudeModel
 from decurion.agents.errors import (
     AuthenticationFailed,
     BadRequest,
@@ -28,8 +29,8 @@ from decurion.agents.messages_api import (
     rate_limited,
     say,
 )
-from decurion.agents.model import ToolSpec
-from tests.loopback import QUICK, answered, begun, fast_clock, wired
+from decurion.agents.model import ModelRequest, ToolSpec
+from tests.loopback import QUICK, REF, answered, begun, fast_clock, wired
 
 pytestmark = pytest.mark.anyio
 
@@ -305,3 +306,22 @@ async def test_a_window_that_is_too_small_is_told_as_such() -> None:
     async with wired(say("ok"), Options(window=10)) as wire:
         with pytest.raises(ContextOverflow, match="too long"):
             await wire.ask()
+
+
+async def test_the_api_counts_tokens_where_it_can_and_is_not_asked_again_where_it_cannot() -> None:
+    async with wired(say("ok")) as wire:
+        request = ModelRequest("m", "Be good.", (), begun("Go."), 10, REF)
+        model = cast("ClaudeModel", wire.model)
+        assert await model.count_tokens(request) == len(wire.api.requests[0].raw) // 4
+        wire.api.options = Options(keys=("none",))
+        assert await model.count_tokens(request) is None
+        assert await model.count_tokens(request) is None
+        assert len(wire.api.requests) == 2
+
+
+async def test_context_editing_is_asked_for_with_its_beta_header() -> None:
+    async with wired(say("ok"), clear_above=50_000) as wire:
+        await wire.ask()
+        sent = wire.api.requests[0]
+        assert sent.body["context_management"]["edits"][0]["trigger"]["value"] == 50_000
+        assert sent.headers["anthropic-beta"] == "context-management-2025-06-27"

@@ -205,3 +205,19 @@ def test_a_digest_is_bounded_and_never_empty_for_work_done() -> None:
         history.add_content([{"type": "tool_use", "id": f"c{number}", "name": "x", "input": {}}])
         history.add_results([])
     assert 0 < len(digest(history)) < 7000
+
+
+@pytest.mark.anyio
+async def test_a_long_history_that_was_resumed_is_counted_by_the_api_once() -> None:
+    asked: list[ModelRequest] = []
+
+    async def count(request: ModelRequest) -> int:
+        asked.append(request)
+        return 60_000
+
+    async with wired(summing_up) as wire:
+        keeper = ContextKeeper(wire.model, lambda _m: WINDOW, smallest_window=WINDOW, count=count)
+        history = begun("word " * 70_000)  # 100,000 tokens by its bytes
+        for _ in range(3):
+            assert await keeper.before_request(request_of(history)) is None
+        assert len(asked) == 1
