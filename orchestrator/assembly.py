@@ -92,6 +92,7 @@ def assemble(  # noqa: PLR0913, PLR0917 - everything a session is made of, put t
             prices.window,
             chain.ask,
             smallest_window=min(prices.window(name), prices.window(subagent)),
+            count=getattr(model, "count_tokens", None),
         ),
         skills=find_skills(options.workspace, config_dir()).skills,
         listen=listen,
