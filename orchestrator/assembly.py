@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from decurion.agents.catalogue import Catalogue, load_catalogue
@@ -40,64 +40,73 @@ def find_definitions(options: SessionOptions) -> Catalogue:
     return replace(found, found={**found.found, **given})
 
 
-def assemble(  # noqa: PLR0913, PLR0917 - everything a session is made of, put together in one place
-    options: SessionOptions,
-    session_id: str,
-    folder: Path,
-    law: LawInForce,
-    log: AuditLog,
-    catalogue: Catalogue,
-    model: Model,
-    name: str,
-    listen: Listener,
-) -> Shared:
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a session has opened for itself before its agents are put together. `name` is the model's on the wire."""
+
+    session_id: str
+    folder: Path
+    law: LawInForce
+    log: AuditLog
+    catalogue: Catalogue
+    model: Model
+    name: str
+    listen: Listener
+
+
+def assemble(options: SessionOptions, opened: Opened) -> Shared:
     """Put together what the agents of a session share.
 
     Raises:
         ConfigError: the person's prices or a hook of theirs cannot be used.
     """
-    limits, chosen = options.limits, options.model
+    limits, folder = options.limits, opened.folder
     prices = Prices.load(config_dir())
-    subagent = resolve_model(chosen.subagent, inherit=name)
+    settings = _settings(options, opened.name)
     workplaces: dict[str, Path] = {}
-    chain = law.chain(
+    chain = opened.law.chain(
         lambda ref: workplaces.get(ref.agent_id, options.workspace), folder / "transcript.jsonl"
     ).with_hooks([fence_hook(options.workspace, folder, workplaces)])
-    instructions = project_instructions(options.workspace)
     return Shared(
-        session_id=session_id,
+        session_id=opened.session_id,
         workspace=options.workspace,
         folder=folder,
-        model=model,
+        model=opened.model,
         chain=chain,
-        log=log,
-        catalogue=catalogue,
+        log=opened.log,
+        catalogue=opened.catalogue,
         tools=_tools(options),
-        settings=Settings(
-            model=name,
-            subagent_model=subagent,
-            max_tokens=chosen.max_tokens,
-            running_at_once=limits.running_at_once,
-            reminder_every=limits.reminder_every,
-            lead_turns=limits.lead_turns,
-            subagent_turns=limits.subagent_turns,
-            subagent_seconds=limits.subagent_seconds,
-            system_extra="\n\n".join(filter(None, (instructions, options.system_extra))),
-            subagent_system_extra=instructions,
-            isolation=options.work.isolation,
-        ),
+        settings=settings,
         lease=Lease(prices, Limits(tokens=limits.tokens, seconds=limits.seconds, usd=limits.usd)),
         keeper=ContextKeeper(
-            model,
+            opened.model,
             prices.window,
             chain.ask,
-            smallest_window=min(prices.window(name), prices.window(subagent)),
-            count=getattr(model, "count_tokens", None),
+            smallest_window=min(prices.window(settings.model), prices.window(settings.subagent_model)),
+            count=getattr(opened.model, "count_tokens", None),
         ),
         skills=find_skills(options.workspace, config_dir()).skills,
-        listen=listen,
-        approve=approver(options.law, law.settings.allow, options.law.person),
+        listen=opened.listen,
+        approve=approver(options.law, opened.law.settings.allow, options.law.person),
         workplaces=workplaces,
+    )
+
+
+def _settings(options: SessionOptions, model: str) -> Settings:
+    limits = options.limits
+    instructions = project_instructions(options.workspace)
+    return Settings(
+        model=model,
+        subagent_model=resolve_model(options.model.subagent, inherit=model),
+        max_tokens=options.model.max_tokens,
+        running_at_once=limits.running_at_once,
+        reminder_every=limits.reminder_every,
+        lead_turns=limits.lead_turns,
+        subagent_turns=limits.subagent_turns,
+        subagent_seconds=limits.subagent_seconds,
+        system_extra="\n\n".join(filter(None, (instructions, options.system_extra))),
+        subagent_system_extra=instructions,
+        isolation=options.work.isolation,
     )
 
 

@@ -28,7 +28,7 @@ from decurion.hooks import RunRef, SessionEnd, SessionStart, ToolCall, UserPromp
 from decurion.hooks.audit import AuditLog, session_dir
 
 from .applog import app_log, logging_listener
-from .assembly import assemble, find_definitions
+from .assembly import Opened, assemble, find_definitions
 from .law import LawInForce, law_in_force
 from .models import open_model
 from .options import SessionOptions
@@ -196,7 +196,7 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
             )
         )
         wire.log = log
-        shared = assemble(options, session_id, folder, law, log, catalogue, model, name, listen)
+        shared = assemble(options, Opened(session_id, folder, law, log, catalogue, model, name, listen))
         session = Session(session_id, folder, options, Team(shared), law, log, listen)
         async with recorded(session):
             from .isolation import isolated
