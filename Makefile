@@ -3,7 +3,7 @@
 PY := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format wheel bench bench-guard bench-audit bench-git bench-hook lock clean
+.PHONY: help demo test check format wheel bench bench-guard bench-audit bench-git bench-hook bench-wire lock clean
 
 help: ## Show these targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -24,7 +24,7 @@ format: .venv/dev.stamp ## Put the code in shape
 wheel: .venv/dev.stamp ## Build the wheel, install it in a fresh environment, test it from another folder
 	@scripts/wheel
 
-bench: bench-guard bench-audit bench-git bench-hook ## All benchmarks
+bench: bench-guard bench-audit bench-git bench-hook bench-wire ## All benchmarks
 
 bench-guard: .venv/test.stamp ## The law: verdicts on the corpus, time a call
 	@$(PY) -P bench/guard.py
@@ -37,6 +37,9 @@ bench-git: .venv/test.stamp ## Worktrees: time to make, merge and remove
 
 bench-hook: .venv/test.stamp ## The hook program: cold time a call against a bare interpreter
 	@$(PY) -P bench/hook.py
+
+bench-wire: .venv/test.stamp ## Sessions against a plain SDK loop: CPU, cost, fan-out, start
+	@$(PY) -P bench/wire.py
 
 lock: ## Compile requirements/*.txt again (needs uv; EXTRA=--upgrade takes newer releases)
 	@EXTRA="$(EXTRA)" scripts/lock
