@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(
     r"""(?P<blank>[ \t]+)
-    |(?P<joint>&&|\|\||\||;(?!&)|\n)
+    |(?P<joint>&&(?!&)|\|\|(?!&)|\|(?!&)|;(?!&)|\n)
     |(?P<redirect>(?:\d+(?=[<>]))?(?:>>|>&(?=[12](?:[ \t;|\n]|$))|>(?![>&|(])|<(?![<>&(]))|&>>|&>(?!>))
     |(?P<bare>[A-Za-z0-9_./:,@%+=^~*?\[\]{}\-][A-Za-z0-9_./:,@%+=^~*?\[\]{}#\-]*)
     |'(?P<single>[^'\r\0]*)'
@@ -183,5 +183,7 @@ class _Parser:
         if found is None:
             return None
         rest = part.text[found.end() :]
+        if found[2] and not rest and len(word) == 1:
+            raise _Other  # shfmt ends the segment of `x+=` one character early
         value = ((Text(rest),) if rest else ()) + word[1:]
         return Assign(found[1], value or None, append=bool(found[2]))

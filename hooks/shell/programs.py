@@ -112,7 +112,11 @@ def find_handler(name: str | None) -> Handler | None:
     if name is None:
         return None
     if name not in _loaded:
-        place = HANDLERS.get(name) or HANDLERS.get(re.sub(r"[-.]?\d[\d.]*$", "", name))
+        place = HANDLERS.get(name)
+        if place is None:
+            # python3.11, perl5.36: only programs that carry code come with their version in the name.
+            place = HANDLERS.get(re.sub(r"[-.]?\d[\d.]*$", "", name), "")
+            place = place if place.startswith("carriers.") else None
         if place is None and re.match(r"ld(?:-[\w.-]+)?\.so", name):
             place = "wrappers:loader"
         _loaded[name] = _load(place) if place else None

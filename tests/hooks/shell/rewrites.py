@@ -48,7 +48,7 @@ WHOLE: dict[str, Rewrite] = {
     "written file": lambda c: f"printf '%s\\n' {q(c)} > w_.sh; bash w_.sh",
     "sourced file": lambda c: f"printf '%s\\n' {q(c)} > w_.sh; . ./w_.sh",
     "trap": lambda c: f"trap {q(c)} EXIT",
-    "variable": lambda c: f"c_={q(c)}; eval \"$c_\"",
+    "variable": lambda c: f'c_={q(c)}; eval "$c_"',
     "python": lambda c: f"python3 -c {q(f'import subprocess; subprocess.run({c!r}, shell=True)')}",
     "process substitution": lambda c: f"bash <(printf '%s\\n' {q(c)})",
     "coprocess": lambda c: f"coproc {{ {c}\n}}",

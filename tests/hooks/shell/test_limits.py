@@ -1,0 +1,83 @@
+"""What cannot be judged is refused: bytes, size, depth, work, time. Nothing degrades and nothing raises."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import count
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from decurion.hooks.shell import Places, Reading, read_command
+
+PLACES = Places("/home/dev/app", "/home/dev/app", "/home/dev", "dev")
+GUARDED = frozenset({"rm", "sudo", "git"})
+PIECES = (
+    *("rm", " -rf ", "/", "'", '"', "\\", "\n", "$(", ")", "(", "{", "}", "`", "${x", "$x", "<<X\n", "X\n", "|", "&", ";"),
+    *("if ", "then ", "fi", "for i in ", "do ", "done", "case x in ", "esac", "[[ ", " ]]", "((", "))", "*", "?", "[", "~"),
+    *("eval ", "bash -c ", "xargs ", "python3 -c ", "find . -exec ", "f() ", "f ", "trap ", "cd ", "\x00", "\udc80", "é", "\r"),
+    *("sed 's/x/", "awk '", "make -f -", "git -c alias.x=!", "read x", "a=(", "declare -n x=x", "$((", "{1..9}", "@(a|b)"),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    (
+        ("rm \0 x", "NUL"),
+        ("rm \udcff x", "UTF-8"),
+        ("ls\rrm -rf /", "carriage return"),
+        ("echo " + "a" * 70_000, "64 KiB"),
+        ("é" * 40_000, "64 KiB"),
+        ("(" * 1_000_000, "64 KiB"),
+        ("(" * 5_000, "nested too deeply"),
+        ("$(" * 400 + ")" * 400, "nested too deeply"),
+        ("echo {1..99}{1..99}{1..99}", "too many words"),
+        ("for i in {1..400}; do for j in {1..400}; do echo $i$j; done; done", "too much"),
+        ("rm 'x", "syntax"),
+        ("bash -c 'if'", "cannot be read"),
+    ),
+)
+def test_is_refused_with_the_reason(text: str, why: str) -> None:
+    began = time.monotonic()
+    found = read_command(text, PLACES, GUARDED)
+    assert found.refusal is not None
+    assert why in found.refusal
+    assert time.monotonic() - began < 3
+
+
+def test_time_is_a_limit() -> None:
+    ticks = count()
+    text = "; ".join(f"echo {number}" for number in range(200))
+    found = read_command(text, PLACES, seconds=3.0, clock=lambda: float(next(ticks)))
+    assert found.refusal == "the command takes too long to be judged"
+
+
+def test_hundred_kibibytes_are_refused_at_once() -> None:
+    began = time.monotonic()
+    assert read_command("rm -rf /\n" * 11_000, PLACES).refusal is not None
+    assert time.monotonic() - began < 0.1
+
+
+def test_endless_recursion_ends(read: Callable[[str], Reading]) -> None:
+    for text in ("f() { f; }; f", "alias x=x\nx", "eval 'eval \"$0\"'", "x='$x'; eval $x", "declare -n a=b b=a; $a x"):
+        read(text)
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+def test_no_text_breaks_the_reader_and_the_answer_is_always_the_same(text: str) -> None:
+    first = read_command(text, PLACES, GUARDED)
+    again = read_command(text, PLACES, GUARDED)
+    assert (first.events, first.unknowns, first.refusal, first.fork_bomb) == (
+        again.events, again.unknowns, again.refusal, again.fork_bomb,
+    )  # fmt: skip
+    assert first.refusal is None or "cannot be judged:" not in first.refusal
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(max_size=60))
+def test_arbitrary_text_is_read_or_refused(text: str) -> None:
+    found = read_command(text, PLACES, GUARDED)
+    assert found.refusal is None or "cannot be judged:" not in found.refusal
