@@ -119,9 +119,8 @@ def _value(value: Any) -> dict[str, Any]:
         return {"intValue": str(value)}
     if isinstance(value, float):
         return {"doubleValue": value}
-    if isinstance(value, list):
-        items: list[Any] = value
-        return {"arrayValue": {"values": [_value(item) for item in items]}}
+    if hasattr(value, "append"):
+        return {"arrayValue": {"values": [_value(item) for item in value]}}
     return {"stringValue": str(value)}
 
 

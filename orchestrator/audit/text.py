@@ -26,7 +26,7 @@ _COLOURS = {
 
 
 def visible(text: str) -> str:
-    """Give a text with control and direction characters spelt out, newlines and tabs as `\\n` and `\\t`."""
+    """Give a text with control and direction characters spelt out, so that it stays on one line and moves no cursor."""
     flat = text.replace("\n", "\\n").replace("\t", "\\t")
     return _CONTROL.sub(
         lambda found: f"\\x{ord(found[0]):02x}" if ord(found[0]) < 256 else f"\\u{ord(found[0]):04x}", flat
@@ -37,8 +37,8 @@ def brief(value: Any, most: int = _MOST) -> str:
     """Give a value in one short line: of arguments the telling one, else their JSON."""
     if value is None:
         return ""
-    if isinstance(value, Mapping):
-        shown: Any = next((value[name] for name in _TELLING if isinstance(value.get(name), str)), None)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    if hasattr(value, "items"):
+        shown: Any = next((value[name] for name in _TELLING if isinstance(value.get(name), str)), None)
         value = shown if shown is not None else orjson.dumps(value, default=str).decode()
     text = visible(value if isinstance(value, str) else orjson.dumps(value, default=str).decode())
     return text if len(text) <= most else f"{text[: most - 1]}…"
