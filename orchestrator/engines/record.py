@@ -1,0 +1,215 @@
+"""One attempt as its engine holds it: events and result, in memory and in a file that outlives the engine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Self, cast
+from urllib.parse import quote
+from uuid import uuid4
+
+import anyio
+import orjson
+
+from decurion.hooks import DecurionError
+
+from .protocol import START, Blob, Event, Handle, Result, digest
+
+
+class Record:
+    """Events of one attempt, in order, and its end. Written down before anybody is told."""
+
+    def __init__(self, handle: Handle, file: Path) -> None:
+        self.handle, self.file = handle, file
+        self.events: list[Event] = []
+        self.result: Result | None = None
+        self.ended = anyio.Event()
+        self._news = anyio.Event()
+        self._waiting: dict[str, anyio.Event] = {}
+        self._answers: dict[str, Mapping[str, Any]] = {}
+
+    @property
+    def head(self) -> tuple[int, str]:
+        """Number and hash of the newest event."""
+        return (self.events[-1].seq, self.events[-1].hash) if self.events else (0, START)
+
+    def add(self, kind: str, data: Mapping[str, Any]) -> Event:
+        """Make the next event."""
+        seq, prev = self.head
+        t = time.time()
+        h = self.handle
+        event = Event(
+            h.run, h.agent, h.attempt, seq + 1, t, kind, data, prev, digest(prev, seq + 1, t, kind, data)
+        )
+        return self.take(event)
+
+    def take(self, event: Event) -> Event:
+        """Take in an event that was made elsewhere; whether it is sound is for its reader to see."""
+        self._append(asdict(event))
+        self.events.append(event)
+        self._wake()
+        return event
+
+    def end(self, result: Result) -> None:
+        """The attempt is over; the first end counts, and it names the newest event."""
+        if self.result is not None:
+            return
+        if result.status != "completed":
+            self.add("state", {"status": result.status, "error": result.error})
+        seq, head = self.head
+        ended = result if result.head != START else replace(result, last_seq=seq, head=head)
+        self._append({"result": asdict(ended)})
+        self.result = ended
+        self.ended.set()
+        self._wake()
+
+    def follow(self, after: int) -> Following:
+        """The events behind a number, as they come, until the end."""
+        return Following(self, after)
+
+    async def next_event(self, at: int) -> Event | None:
+        """Wait for the event behind a number; None where the attempt ends without one."""
+        while at >= len(self.events):
+            if self.result is not None:
+                return None
+            await self._news.wait()
+        return self.events[at]
+
+    async def question(self, question: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:
+        """Put a question among the events and wait for its answer."""
+        ask_id = uuid4().hex
+        self._waiting[ask_id] = anyio.Event()
+        self.add("ask", {"ask_id": ask_id, **question})
+        with anyio.move_on_after(seconds):
+            await self._waiting[ask_id].wait()
+        del self._waiting[ask_id]
+        return self._answers.pop(ask_id, {"denied": True})
+
+    def answer(self, ask_id: str, answer: Mapping[str, Any]) -> None:
+        """Take in an answer; the first one counts."""
+        if ask_id in self._waiting and ask_id not in self._answers:
+            self._answers[ask_id] = answer
+            self._waiting[ask_id].set()
+
+    def _wake(self) -> None:
+        self._news.set()
+        self._news = anyio.Event()
+
+    def _append(self, data: Mapping[str, Any]) -> None:
+        with self.file.open("ab") as file:
+            file.write(orjson.dumps(data) + b"\n")
+
+
+class Following:
+    """Iterates over a record's events. No generator: whoever stops in the middle leaves nothing to clean up."""
+
+    def __init__(self, record: Record, after: int) -> None:
+        self._record, self._at = record, after
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Event:
+        event = await self._record.next_event(self._at)
+        if event is None:
+            raise StopAsyncIteration
+        self._at += 1
+        return event
+
+
+class Store:
+    """The records and blobs of an engine, in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.records: dict[Handle, Record] = {}
+        for name in ("attempts", "blobs"):
+            (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def open(self, handle: Handle) -> tuple[Record, bool]:
+        """The record of an attempt, and whether it is new."""
+        found = self.find(handle)
+        if found is not None:
+            return found, False
+        record = self.records[handle] = Record(handle, self._file(handle))
+        record.file.touch(mode=0o600)
+        return record, True
+
+    def find(self, handle: Handle) -> Record | None:
+        """The record of an attempt, also from before a restart: what had not ended then is lost."""
+        if handle not in self.records and self._file(handle).exists():
+            self.records[handle] = _read(handle, self._file(handle))
+        return self.records.get(handle)
+
+    def get(self, handle: Handle) -> Record:
+        """The record of an attempt.
+
+        Raises:
+            DecurionError: there is none.
+        """
+        found = self.find(handle)
+        if found is None:
+            raise DecurionError(f"{handle} was never submitted here.")
+        return found
+
+    def of_run(self, run: str) -> list[Handle]:
+        """All attempts of a run."""
+        found = [_handle(file.stem) for file in (self.folder / "attempts").glob("*.jsonl")]
+        return sorted((h for h in found if h.run == run), key=lambda h: (h.agent, h.attempt))
+
+    def put(self, data: bytes) -> Blob:
+        """Store bytes under their digest."""
+        blob = Blob(sha256(data).hexdigest(), len(data))
+        target = self.folder / "blobs" / blob.sha256
+        if not target.exists():
+            scratch = target.with_name(f"{uuid4().hex}.tmp")
+            scratch.write_bytes(data)
+            scratch.replace(target)
+        return blob
+
+    def fetch(self, blob: Blob) -> bytes:
+        """Read bytes back.
+
+        Raises:
+            DecurionError: they are not there, or were altered.
+        """
+        try:
+            data = (self.folder / "blobs" / Path(blob.sha256).name).read_bytes()
+        except FileNotFoundError:
+            raise DecurionError(f"There is no blob {blob.sha256[:12]}.") from None
+        if sha256(data).hexdigest() != blob.sha256:
+            raise DecurionError(f"The blob {blob.sha256[:12]} was altered.")
+        return data
+
+    def _file(self, handle: Handle) -> Path:
+        name = "~".join((quote(handle.run, safe=""), quote(handle.agent, safe=""), str(handle.attempt)))
+        return self.folder / "attempts" / f"{name.replace('.', '%2E')}.jsonl"
+
+
+def _handle(name: str) -> Handle:
+    from urllib.parse import unquote
+
+    run, agent, attempt = name.split("~")
+    return Handle(unquote(run), unquote(agent), int(attempt))
+
+
+def _read(handle: Handle, file: Path) -> Record:
+    record = Record(handle, file)
+    for line in file.read_bytes().split(b"\n"):
+        try:
+            data = cast("dict[str, Any]", orjson.loads(line))
+        except orjson.JSONDecodeError:
+            continue  # the empty end, or torn by a crash
+        if "result" in data:
+            record.result = Result(**data["result"])
+        else:
+            record.events.append(Event(**data))
+    if record.result is None:
+        with file.open("ab") as torn:
+            torn.write(b"\n")
+        record.end(Result("lost", error="the program that ran it ended"))
+    record.ended.set()
+    return record
