@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import sysconfig
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -121,8 +122,9 @@ async def ripgrep(
         with anyio.move_on_after(seconds) as limit:
             enough = await _read(process, separator, take, left_out)
         if enough or limit.cancelled_caught:
+            # Not `process.kill()`: it reaps a process that has ended, and then asyncio's own watcher complains aloud.
             with suppress(ProcessLookupError):
-                process.kill()
+                os.kill(process.pid, signal.SIGKILL)
         status = await process.wait()
     if status > 1 and (refused := REFUSED.search(left_out.errors)):
         raise ToolError(f"ripgrep: {_without_advice(left_out.errors[refused.start() :])}")
