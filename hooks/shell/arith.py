@@ -152,6 +152,7 @@ def text_number(m: Machine, st: State, fr: Frame, value: Value, depth: int = 0) 
 
 
 def parse_number(text: str) -> int | None:
+    """Read a number as bash writes it: decimal, octal, hexadecimal, `base#digits`; None if it is none."""
     sign = -1 if text.startswith("-") else 1
     body = text.lstrip("+-")
     try:

@@ -13,7 +13,7 @@ Item = str | Part
 """One unquoted character, or a part that braces do not look into."""
 
 
-class TooMany(Exception):  # noqa: N818  it says what happened
+class TooMany(Exception):
     """A brace word makes too many words."""
 
 

@@ -352,10 +352,14 @@ def _prints_settings(event: ExecEvent) -> bool:
     if event.name in HARMLESS_ALWAYS:
         return True
     words = {word.partition("=")[0] for word in event.words if word}
-    return event.name in HARMLESS_OUTPUT and bool(words & SETTINGS_WORDS or any("shell.bash" in word for word in words))
+    return event.name in HARMLESS_OUTPUT and bool(
+        words & SETTINGS_WORDS or any("shell.bash" in word for word in words)
+    )
 
 
-HARMLESS_ALWAYS = frozenset({"ssh-agent", "direnv", "dircolors", "opam", "lesspipe", "resize", "keychain", "gpg-agent"})
+HARMLESS_ALWAYS = frozenset(
+    {"ssh-agent", "direnv", "dircolors", "opam", "lesspipe", "resize", "keychain", "gpg-agent"}
+)
 
 
 def note_fetched_code(m: Machine, fr: Frame, code: Value, program: str) -> None:

@@ -198,7 +198,7 @@ def home_of(m: Machine, st: State, name: str) -> Value | None:
         return literal(m.pick(("~", name, folders), folders)) if folders else unknown(f"~{name}")
     if not name.replace("-", "").replace("_", "").replace(".", "").isalnum() or name.isdigit():
         return None
-    if name == m.places.user or not m.places.user and name == posixpath.basename(m.places.home):
+    if name == m.places.user or (not m.places.user and name == posixpath.basename(m.places.home)):
         return literal(m.places.home)
     if name == "root":
         return literal("/root")

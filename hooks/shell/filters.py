@@ -128,9 +128,7 @@ def _head(args: Args, text: str) -> str:
     if size is not None and size.text:
         return text[: int(size.text)]
     count = _count(args, 10)
-    return "".join(
-        text.splitlines(keepends=True)[:count] if count >= 0 else text.splitlines(keepends=True)[:count]
-    )
+    return "".join(text.splitlines(keepends=True)[:count])
 
 
 def _tail(args: Args, text: str) -> str:

@@ -201,7 +201,7 @@ _SAMPLE = "".join(chr(code) for code in range(32, 127)) + "\n\t\u00e9"
 
 
 def _meet(one: str, two: str) -> bool:
-    if one == ANY or two == ANY:
+    if ANY in {one, two}:
         return True
     if not one.startswith("["):
         return _compile(two).fullmatch(re.sub(r"\\(.)", r"\1", one, flags=re.DOTALL)) is not None

@@ -36,7 +36,9 @@ def run_for(m: Machine, st: State, fr: Frame, command: For) -> Outcome:
     return Outcome(join(outs))
 
 
-def _again(m: Machine, st: State, fr: Frame, body: tuple[Stmt, ...], before: State, outs: list[Value]) -> None:
+def _again(
+    m: Machine, st: State, fr: Frame, body: tuple[Stmt, ...], before: State, outs: list[Value]
+) -> None:
     """A loop whose turns cannot be counted: one more turn, then what still changes counts as unknown."""
     from .evaluator import run_stmts
 
@@ -44,7 +46,9 @@ def _again(m: Machine, st: State, fr: Frame, body: tuple[Stmt, ...], before: Sta
     outs.append(run_stmts(m, st, fr, body).out)
     changed = [name for name, options in st.vars.items() if first.get(name) != options and name != "_"]
     for name in changed:
-        sources = tuple(event for option in st.vars[name] if isinstance(option, Value) for event in option.sources)
+        sources = tuple(
+            event for option in st.vars[name] if isinstance(option, Value) for event in option.sources
+        )
         st.vars[name] = (unknown(f"${name} after a loop", sources, variable=name),)
     if changed:
         outs.append(run_stmts(m, st, fr, body).out)

@@ -27,7 +27,7 @@ PLACEHOLDER = 0xE000
 """First of the private characters that stand for unknown text inside code that is read again."""
 
 
-class Refused(Exception):  # noqa: N818  it says what happened
+class Refused(Exception):
     """The text cannot be judged within the limits; the argument says which."""
 
 

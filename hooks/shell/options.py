@@ -64,7 +64,7 @@ def _value_in(
     if not short or not text.startswith("-") or text.startswith("--"):
         return None
     at = text.find(short, 1)
-    if at < 0 or not text[1:at].isalpha() and at > 1:
+    if at < 0 or (not text[1:at].isalpha() and at > 1):
         return None
     if at + len(short) == len(text) and word.text is not None:
         return following

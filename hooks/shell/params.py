@@ -16,7 +16,10 @@ from .values import EMPTY, blur, join, of, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .expand import Atom
+    from .tree import Word
 
 MANY = frozenset({"@", "*"})
 
@@ -212,17 +215,14 @@ def operate(m: Machine, st: State, fr: Frame, param: Param, value: Value) -> Val
         with_ = value_of(m, st, fr, param.word2 if isinstance(param.word2, tuple) else ())
         return _replace(value, op, pattern_of(m, st, fr, _word(param)), with_)
     if op == ":":
-        return _slice(
-            value, _number(m, st, fr, param.word), _number(m, st, fr, param.word2), param.word2 is not None
-        )
-    if op in {"^", "^^", ",", ",,"}:
+        length = _number(m, st, fr, param.word2)
+        return _slice(value, _number(m, st, fr, param.word), length, has_length=param.word2 is not None)
+    if op in _CASES:
         return _case(value, op)
-    if op == "@":
-        return _transform(m, st, fr, value, value_of(m, st, fr, _word(param)).text or "")
-    return blur(value, f"${{{param.name}{op}}}")
+    return _transform(m, st, fr, value, value_of(m, st, fr, _word(param)).text or "")
 
 
-def _word(param: Param) -> tuple[object, ...]:
+def _word(param: Param) -> Word:
     return param.word if isinstance(param.word, tuple) else ()
 
 
@@ -266,7 +266,7 @@ def _replace(value: Value, op: str, pattern: Value, with_: Value) -> Value:
     return literal(re.sub(source, lambda _found: new, text, count=0 if op == "//" else 1, flags=re.DOTALL))
 
 
-def _slice(value: Value, start: int | None, length: int | None, has_length: bool) -> Value:  # noqa: FBT001
+def _slice(value: Value, start: int | None, length: int | None, *, has_length: bool) -> Value:
     if start is None or (has_length and length is None):
         return blur(value, "a part of a text")
     text = value.text
@@ -280,7 +280,7 @@ def _slice(value: Value, start: int | None, length: int | None, has_length: bool
     return literal(text[start:stop])
 
 
-_CASES = {
+_CASES: dict[str, Callable[[str], str]] = {
     "^^": str.upper,
     ",,": str.lower,
     "^": lambda text: text[:1].upper() + text[1:],
@@ -302,7 +302,7 @@ def _transform(m: Machine, st: State, fr: Frame, value: Value, kind: str) -> Val
         return expand_text(m, st, fr, value)
     if value.text is None:
         return value if kind in {"Q", "E", "K", "k"} else blur(value, "a transformed text")
-    changes = {
+    changes: dict[str, Callable[[str], str]] = {
         "E": quotes.ansi,
         "Q": quotes.quote,
         "U": str.upper,

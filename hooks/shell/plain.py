@@ -35,7 +35,7 @@ _SPECIAL = frozenset(
 _MAX = 4096
 
 
-class _Other(Exception):  # noqa: N818  it says what the text is
+class _Other(Exception):
     """The text is not simple."""
 
 

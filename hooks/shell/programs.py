@@ -12,6 +12,7 @@ from .links import through_links
 from .machine import DONE, MAX_DEPTH, Frame, Machine, Outcome, Refused, State
 from .redirects import file_at, inside_workspace, is_path, paths_of
 from .sending import SENDERS, with_sent_files
+from .state import File
 from .tables import DATA, HANDLERS, SHELLS, SILENT, TOOL_VARIABLES
 from .values import EMPTY, join, unknown
 
@@ -192,13 +193,11 @@ def _search(m: Machine, st: State, name: str) -> str:
     if hashed:
         return _follow(m, st, hashed) or posixpath.basename(hashed)
     path = st.vars.get("PATH")
-    if path and isinstance(path[0], Value) and st.files:
-        for folder in path[0].show().split(":"):
-            for where in paths_of(m, st, literal(folder or ".")):
-                found = _follow(m, st, posixpath.join(where, name))
-                if found:
-                    return found
-    return name
+    if not (path and isinstance(path[0], Value) and st.files):
+        return name
+    folders = [literal(folder or ".") for folder in path[0].show().split(":")]
+    places = [posixpath.join(where, name) for folder in folders for where in paths_of(m, st, folder)]
+    return next((found for place in places if (found := _follow(m, st, place))), name)
 
 
 def _follow(m: Machine, st: State, path: str) -> str | None:
@@ -240,7 +239,7 @@ def _own_script(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome |
     return outcome
 
 
-def _on_path(m: Machine, st: State, name: str) -> object:
+def _on_path(m: Machine, st: State, name: str) -> File | None:
     path = st.vars["PATH"][0]
     for folder in path.show().split(":") if isinstance(path, Value) else ():
         found = file_at(m, st, literal(posixpath.join(folder or ".", name)))
@@ -261,11 +260,8 @@ def call_function(m: Machine, st: State, fr: Frame, name: str, args: list[Value]
         return Outcome(unknown(f"output of {name}"))
     saved = st.positional, st.calls, st.locals, dict(st.attributes)
     st.positional, st.calls, st.locals = tuple(args), (*st.calls, (name, fr.asynchronous)), {}
-    outs: list[Value] = []
     inner = replace(fr, via=(*fr.via, f"{name}()"), depth=fr.depth + 1)
-    for body in st.functions[name]:
-        if body is not None:
-            outs.append(run_stmt(m, st, inner, body).out)
+    outs = [run_stmt(m, st, inner, body).out for body in st.functions[name] if body is not None]
     for key, options in (st.locals or {}).items():
         if options is None:
             st.vars.pop(key, None)

@@ -57,7 +57,7 @@ SHFMT_SECONDS = 5.0
 """How long the parser may take; it needs milliseconds, and a text that takes longer is refused."""
 
 
-class Unreadable(Exception):  # noqa: N818  it says what the text is
+class Unreadable(Exception):
     """The text is not a shell program that can be judged; the argument says why, in one line."""
 
 

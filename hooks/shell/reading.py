@@ -24,7 +24,7 @@ def read(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     if array:
         st.vars[array] = (Array(tuple((str(index), piece) for index, piece in enumerate(pieces))),)
     else:
-        _spread(m, st, fr, names or ["REPLY"], line, pieces, ifs)
+        _spread(m, st, fr, names or ["REPLY"], line)
     return FALSE if at_end else TRUE if line.text is not None else DONE
 
 
@@ -47,21 +47,16 @@ def _next(st: State, fr: Frame, words: tuple[Value, ...], separator: str | None)
     return first, False
 
 
-def _spread(
-    m: Machine, st: State, fr: Frame, names: list[str], line: Value, pieces: list[Value], ifs: str
-) -> None:  # fmt: skip
+def _spread(m: Machine, st: State, fr: Frame, names: list[str], line: Value) -> None:
+    ifs = field_separators(m, st)
+    pieces = fields(line, ifs) if ifs else [line]
     if len(names) == 1:
-        value = _stripped(line, ifs)
-        put_named(m, st, fr, names[0], value)
+        put_named(m, st, fr, names[0], _stripped(line, ifs))
         return
     for index, name in enumerate(names):
-        if index < len(names) - 1:
-            value = pieces[index] if index < len(pieces) else EMPTY
-        else:
-            value = join(pieces[index:], (ifs or " ")[0])
-        if line.is_opaque:
-            value = line
-        put_named(m, st, fr, name, value)
+        last = index == len(names) - 1
+        value = join(pieces[index:], (ifs or " ")[0]) if last else join(pieces[index : index + 1])
+        put_named(m, st, fr, name, line if line.is_opaque else value)
 
 
 def _stripped(line: Value, ifs: str) -> Value:
@@ -71,6 +66,7 @@ def _stripped(line: Value, ifs: str) -> Value:
 
 
 def put_named(m: Machine, st: State, fr: Frame, name: str, value: Value) -> None:
+    """Assign to a name or an array element given as text; code in its index runs."""
     base, bracket, index = name.partition("[")
     if bracket:
         text_number(m, st, fr, literal(index.rstrip("]")))

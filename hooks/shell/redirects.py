@@ -150,7 +150,9 @@ def _descriptor(st: State, fd: int) -> Value:
     redirect, stdin = st.fds[fd]
     if stdin is not None and stdin.text is not None:
         return stdin.text
-    return unknown(f"what is read from {redirect.target.show() if redirect else fd}", stdin.upstream if stdin else ())
+    return unknown(
+        f"what is read from {redirect.target.show() if redirect else fd}", stdin.upstream if stdin else ()
+    )
 
 
 def put_file(m: Machine, st: State, path: Value, content: Value, *, append: bool = False) -> None:

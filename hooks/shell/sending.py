@@ -20,7 +20,9 @@ def with_sent_files(m: Machine, st: State, event: ExecEvent) -> ExecEvent:
         text = value.text or ""
         for name in {text, text.rpartition("@")[2], text.rpartition("=")[2], text.rpartition("=@")[2]}:
             file = file_at(m, st, literal(name)) if name else None
-            feeders.extend(source for content in (file.contents if file else ()) for source in content.sources)
+            feeders.extend(
+                source for content in (file.contents if file else ()) for source in content.sources
+            )
     if not feeders:
         return event
     stdin = event.stdin

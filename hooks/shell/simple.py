@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..frozen import replace
+from ..frozen import frozen, replace
 from . import quotes
 from .arith import index_key, number, text_number
 from .environment import assigned
@@ -34,7 +34,7 @@ def _call(m: Machine, st: State, fr: Frame, stmt: Stmt, call: Call) -> Outcome:
         outcome = _with_env(m, st, inner, call, fields)
     else:
         outcome = _bare(m, st, inner, call, stmt)
-    if not keep and not (fields and fields[0].text in {"exec"}):
+    if not keep and not (fields and fields[0].text == "exec"):
         st.unread = unread if stmt.redirects else st.unread
         st.fds = {**st.fds, **fds} if stmt.redirects else st.fds
     _finish_processes(m, outcome, start)
@@ -165,18 +165,29 @@ def _declare(m: Machine, st: State, fr: Frame, command: Decl) -> Outcome:
             words.append(literal(item.name))
     flags = "".join((word.text or "")[1:] for word in words if (word.text or "").startswith("-"))
     m.emit(make_event(m, st, fr, literal(command.variant), command.variant, words))
-    exported = command.variant == "export" or "x" in flags
+    how = _how(command.variant, flags)
     for item in command.args:
         if not item.naked:
-            declare_one(m, st, fr, item, flags, local=command.variant == "local", exported=exported)
+            _declare_one(m, st, fr, item, how)
     for word in words:
-        _declare_naked(m, st, fr, word, flags, local=command.variant == "local", exported=exported)
+        _declare_naked(m, st, fr, word, how)
     return DONE
 
 
-def _declare_naked(
-    m: Machine, st: State, fr: Frame, word: Value, flags: str, *, local: bool, exported: bool
-) -> None:
+@frozen
+class _How:
+    """What a declare clause says of all its names."""
+
+    flags: str
+    local: bool
+    exported: bool
+
+
+def _how(variant: str, flags: str) -> _How:
+    return _How(flags, variant == "local", variant == "export" or "x" in flags)
+
+
+def _declare_naked(m: Machine, st: State, fr: Frame, word: Value, how: _How) -> None:
     """`export NAME`, `declare "$x"`, `export "$name=value"`: names and assignments that are words."""
     text = m.hide(word)
     name, equals, rest = text.partition("=")
@@ -188,43 +199,40 @@ def _declare_naked(
     if not name.rstrip("+").isidentifier():
         return
     if not equals:
-        _declare_name(st, name, flags, local=local, exported=exported)
+        _declare_name(st, name, how)
         return
     value = (Text(rest, quoted=True),)
     item = Assign(name.rstrip("+"), value, append=name.endswith("+"))
-    declare_one(m, st, fr, item, flags, local=local, exported=exported)
+    _declare_one(m, st, fr, item, how)
 
 
-def _declare_name(st: State, name: str, flags: str, *, local: bool, exported: bool) -> None:
-    if "f" in flags:
-        st.exported |= {f"{name}()"} if exported else set()
+def _declare_name(st: State, name: str, how: _How) -> None:
+    if "f" in how.flags:
+        st.exported |= frozenset({f"{name}()"} if how.exported else ())
         return
-    if local and st.locals is not None:
+    if how.local and st.locals is not None:
         st.locals.setdefault(name, st.vars.get(name))
         st.vars.setdefault(name, (EMPTY,))
-    _set_attributes(st, name, flags)
-    if exported:
+    _set_attributes(st, name, how.flags)
+    if how.exported:
         st.exported |= {name}
         options = st.vars.get(name, ())
         if options and isinstance(options[0], Value):
             st.env = (*st.env, (name, options[0]))
 
 
-def declare_one(
-    m: Machine, st: State, fr: Frame, item: Assign, flags: str, *, local: bool, exported: bool
-) -> None:
-    """One assignment of a declare clause."""
-    if local and st.locals is not None:
+def _declare_one(m: Machine, st: State, fr: Frame, item: Assign, how: _How) -> None:
+    if how.local and st.locals is not None:
         st.locals.setdefault(item.name, st.vars.get(item.name))
-    if "n" in flags and item.value is not None:
+    if "n" in how.flags and item.value is not None:
         target = value_of(m, st, fr, item.value)
         st.attributes[item.name] = "&" + (target.text or "")
         text_number(m, st, fr, target) if "[" in (target.text or "") else None
         return
-    _set_attributes(st, item.name, flags)
-    if exported:
+    _set_attributes(st, item.name, how.flags)
+    if how.exported:
         st.exported |= {item.name}
-    assign(m, st, fr, item, exported=exported)
+    assign(m, st, fr, item, exported=how.exported)
 
 
 def _set_attributes(st: State, name: str, flags: str) -> None:
@@ -273,7 +281,7 @@ def requoted(value: Value) -> Value:
     )
 
 
-__all__ = ("Hole", "assign", "declare_one", "number", "requoted", "run_call", "run_decl")
+__all__ = ("Hole", "assign", "number", "requoted", "run_call", "run_decl")
 
 
 def declare_words(m: Machine, st: State, fr: Frame, event: object) -> Outcome:
@@ -281,7 +289,7 @@ def declare_words(m: Machine, st: State, fr: Frame, event: object) -> Outcome:
     words: tuple[Value, ...] = getattr(event, "argv", ())
     name: str = getattr(event, "name", "") or ""
     flags = "".join((word.text or "")[1:] for word in words if (word.text or "").startswith("-"))
-    exported = name == "export" or "x" in flags
+    how = _how(name, flags)
     for word in words:
-        _declare_naked(m, st, fr, word, flags, local=name == "local", exported=exported)
+        _declare_naked(m, st, fr, word, how)
     return DONE

@@ -31,12 +31,12 @@ _SPECS: dict[str, Spec] = {
     "unshare": ("RSGwl", "root wd setuid setgid map-user map-group propagation", 0),
     "nsenter": ("tSGrw", "target setuid setgid root wd", 0),
     "setpriv": ("", "ruid euid reuid rgid egid regid groups securebits bounding-set inh-caps ambient-caps pdeathsig", 0),
-    "systemd-run": ("pEuMHt", "property setenv unit machine host description slice uid gid nice on-active on-boot"
-                    " on-calendar working-directory service-type timer-property path-property", 0),
+    "systemd-run": ("pEuMHt", ("property setenv unit machine host description slice uid gid nice on-active on-boot"
+                    " on-calendar working-directory service-type timer-property path-property"), 0),
     "systemd-inhibit": ("", "what who why mode", 0),
     "xvfb-run": ("efnpsw", "error-file auth-file server-num xauth-protocol server-args wait", 0),
-    "sudo": ("ACDghpRrtTuU", "user group host prompt chdir chroot role type close-from other-user command-timeout"
-             " preserve-env-list", 0),
+    "sudo": ("ACDghpRrtTuU", ("user group host prompt chdir chroot role type close-from other-user command-timeout"
+             " preserve-env-list"), 0),
     "doas": ("Cu", "", 0),
     "pkexec": ("", "user", 0),
     "gosu": ("", "", 1),
@@ -64,8 +64,8 @@ _SPECS: dict[str, Spec] = {
     "watchexec": ("ewidsfN", "exts watch ignore delay-run signal filter shell", 0),
     "nodemon": ("wedx", "watch ext exec delay ignore", 0),
     "retry": ("tdm", "times delay until max", 0),
-    "hyperfine": ("wmMrpsSnN", "warmup min-runs max-runs runs prepare setup shell export-json export-csv cleanup"
-                  " parameter-list conclude ignore-failure", 0),
+    "hyperfine": ("wmMrpsSnN", ("warmup min-runs max-runs runs prepare setup shell export-json export-csv cleanup"
+                  " parameter-list conclude ignore-failure"), 0),
     "sshpass": ("pfdP", "", 0),
     "choom": ("np", "adjust pid", 0),
     "uclampset": ("mMp", "", 0),

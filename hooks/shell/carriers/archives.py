@@ -40,7 +40,9 @@ def tar(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
             run_shell(m, st, inner, code, "tar")
     first = words[0].text or "" if words else ""
     if has(words, "cru", "create", "append", "update") or re.match(r"[A-Za-z]*[cru]", first):
-        _made(m, st, event, next(values_of(words, "f", "file"), None) or (words[1] if len(words) > 1 else None))
+        _made(
+            m, st, event, next(values_of(words, "f", "file"), None) or (words[1] if len(words) > 1 else None)
+        )
     return None
 
 

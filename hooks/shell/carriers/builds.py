@@ -28,8 +28,7 @@ def make(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     texts.extend(
         m.hide(value)[2:] for value in words if value.prefix.startswith("-E") and len(value.prefix) > 2
     )
-    for file in _files(m, inside, fr, words):
-        texts.append(m.hide(file))
+    texts.extend(m.hide(file) for file in _files(m, inside, fr, words))
     for text in texts:
         _Makefile(
             m,

@@ -144,7 +144,7 @@ def _behind_dashes(
         return _inside(
             m, st, _inner(fr, event, "machine", shared), words[texts.index("--") + 1 :], st.cwds[0]
         )
-    if event.name in {"systemd-nspawn"}:
+    if event.name == "systemd-nspawn":
         at = skip(words, "DMuE", frozenset({"directory", "machine", "user", "bind", "setenv", "chdir"}))
         root = next((value.text for value in values_of(words, "D", "directory") if value.text), None)
         mounts = (("/", root),) if root else ()

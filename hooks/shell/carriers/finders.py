@@ -117,8 +117,8 @@ def _delete(m: Machine, st: State, fr: Frame, words: tuple[Value, ...], roots: l
     for root in roots:
         tests = [value.text for value in words if value.text in NARROW]
         names = [value.text for value in values_of(words, "", "name", "path", "iname")]
-        everything = (
-            not tests or all(name in {"*", None, "./*", "."} for name in names) and len(tests) == len(names)
+        everything = not tests or (
+            all(name in {"*", None, "./*", "."} for name in names) and len(tests) == len(names)
         )
         target = root if everything else of((*root.parts, "/", Glob("**")))
         if not everything and names and names[0]:
@@ -219,7 +219,7 @@ def _split(text: Value, separator: str) -> list[Value]:
 
 
 def _unquoted(item: Value) -> Value:
-    """xargs takes quotes and backslashes in its input away."""
+    """Xargs takes quotes and backslashes in its input away."""
     text = item.text
     if text is None or not any(mark in text for mark in "'\"\\"):
         return item

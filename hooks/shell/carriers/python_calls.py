@@ -35,7 +35,7 @@ def call(walker: Walker, target: object, node: ast.Call, args: Args, named: Name
     effect = EFFECTS.get(name) or EFFECTS.get(_base_module(name))
     if effect is not None:
         return effect(walker, args, named)
-    if name.startswith("os.exec") or name.startswith("os.spawn") or name.startswith("os.posix_spawn"):
+    if name.startswith(("os.exec", "os.spawn", "os.posix_spawn")):
         return _exec_family(walker, name, args)
     from .python_methods import loose
 

@@ -6,7 +6,7 @@ import ast
 import re
 
 from ..events import Glob, Redirect, Value, literal
-from ..values import EMPTY, join, unknown
+from ..values import join, unknown
 from .python_calls import EFFECTS, emit, read_file, shell_code, standard_input
 from .python_values import Bound, Opened, PathText, join_path
 
@@ -44,26 +44,54 @@ def expand_user(walker: Walker, value: Value) -> Value:
 
 def _path_method(walker: Walker, owner: PathText, name: str, node: ast.Call, args: Args) -> object:
     path = owner.value
-    if name in {"unlink", "rmdir", "rmtree", "remove", "removedirs", "rmtree_p"}:
-        flags = (literal("-r"), literal("-f")) if "rmtree" in name else (literal("-f"),)
-        emit(walker, "rmdir" if name == "rmdir" else "rm", *(() if name == "rmdir" else flags), path)
-        return None
-    if name in {"write_text", "write_bytes", "touch"}:
-        emit(walker, ":", redirect=Redirect(">", 1, path))
-        walker.m.write(path, walker.evaluator.text(args[0]) if args else None, walker.m.trace[-1])
-        return None
-    if name in {"read_text", "read_bytes"}:
-        return read_file(walker, path)
-    if name == "open":
-        return EFFECTS["open"](walker, [path, *args], {})
-    if name in {"chmod", "lchmod"}:
-        return EFFECTS["os.chmod"](walker, [path, *args], {})
-    if name in {"rename", "replace", "symlink_to", "hardlink_to"}:
-        texts = [walker.evaluator.text(item) for item in args]
-        kind = "mv" if name in {"rename", "replace"} else "ln"
-        emit(walker, kind, *((path, *texts) if kind == "mv" else (*texts, path)))
-        return None
+    follow = _PATH_METHODS.get(name)
+    if follow is not None:
+        return follow(walker, path, name, args)
     return _path_value(walker, path, name, node, args)
+
+
+def _path_delete(walker: Walker, path: Value, name: str, args: Args) -> object:
+    del args
+    if name == "rmdir":
+        return emit(walker, "rmdir", path) and None
+    flags = (literal("-r"), literal("-f")) if "rmtree" in name else (literal("-f"),)
+    emit(walker, "rm", *flags, path)
+    return None
+
+
+def _path_write(walker: Walker, path: Value, name: str, args: Args) -> object:
+    del name
+    emit(walker, ":", redirect=Redirect(">", 1, path))
+    walker.m.write(path, walker.evaluator.text(args[0]) if args else None, walker.m.trace[-1])
+    return None
+
+
+def _path_read(walker: Walker, path: Value, name: str, args: Args) -> object:
+    del name, args
+    return read_file(walker, path)
+
+
+def _path_effect(effect: str) -> Callable[[Walker, Value, str, Args], object]:
+    return lambda walker, path, _name, args: EFFECTS[effect](walker, [path, *args], {})
+
+
+def _path_move(walker: Walker, path: Value, name: str, args: Args) -> object:
+    texts = [walker.evaluator.text(item) for item in args]
+    if name in {"rename", "replace"}:
+        emit(walker, "mv", path, *texts)
+    else:
+        emit(walker, "ln", *texts, path)
+    return None
+
+
+_PATH_METHODS: dict[str, Callable[[Walker, Value, str, Args], object]] = {
+    **dict.fromkeys(("unlink", "rmdir", "rmtree", "remove", "removedirs", "rmtree_p"), _path_delete),
+    **dict.fromkeys(("write_text", "write_bytes", "touch"), _path_write),
+    **dict.fromkeys(("read_text", "read_bytes"), _path_read),
+    "open": _path_effect("open"),
+    **dict.fromkeys(("chmod", "lchmod"), _path_effect("os.chmod")),
+    **dict.fromkeys(("rename", "replace", "symlink_to", "hardlink_to"), _path_move),
+}
 
 
 def _path_value(walker: Walker, path: Value, name: str, node: ast.Call, args: Args) -> object:
@@ -73,7 +101,7 @@ def _path_value(walker: Walker, path: Value, name: str, node: ast.Call, args: Ar
         return PathText(path)
     if name in {"iterdir", "glob", "rglob"}:
         return [PathText(Value((*path.parts, "/", Glob("**"))))]
-    if name in {"joinpath"}:
+    if name == "joinpath":
         return PathText(join_path([path, *(walker.evaluator.text(item) for item in args)]))
     return walker.evaluator.unknown(node)
 
@@ -117,28 +145,27 @@ _PLAIN: dict[str, Callable[..., object]] = {
 
 
 def _text_method(walker: Walker, owner: Value, name: str, node: ast.Call, args: Args) -> object:
-    texts = [walker.evaluator.text(item).text for item in args]
     if name == "join" and args:
         items = args[0] if isinstance(args[0], list) else []
         return join([walker.evaluator.text(item) for item in items], owner.text or "")
     if name == "format":
         return _format(walker, owner, args)
-    if name in {"encode", "decode", "tobytes"}:
+    if name in {"encode", "decode", "tobytes"} or owner.text is None:
         return owner
-    known = owner.text
-    if known is None:
-        return owner
+    found = _known_text_method(owner.text, name, [walker.evaluator.text(item).text for item in args])
+    return walker.evaluator.unknown(node) if found is None else found
+
+
+def _known_text_method(known: str, name: str, texts: list[str | None]) -> object:
     if name in _PLAIN and all(text is not None for text in texts):
         found = _PLAIN[name](known, *texts)
-        return literal(found) if isinstance(found, str) else walker.evaluator.unknown(node)
+        return literal(found) if isinstance(found, str) else None
     if name in {"split", "splitlines", "rsplit"}:
         pieces = (
             known.splitlines() if name == "splitlines" else known.split(*(text for text in texts[:1] if text))
         )
         return [literal(piece) for piece in pieces]
-    if name == "hex":
-        return literal(known.encode().hex())
-    return walker.evaluator.unknown(node)
+    return literal(known.encode().hex()) if name == "hex" else None
 
 
 def _format(walker: Walker, owner: Value, args: Args) -> Value:
@@ -168,20 +195,29 @@ def loose(walker: Walker, name: str, node: ast.Call, args: Args, named: dict[str
     """A call by a name whose module is not known: the name alone tells."""
     if name.startswith("sys.stdin") or name == "input":
         return standard_input(walker)
-    if name.startswith(("pathlib.Path.home",)):
-        return PathText(literal(walker.m.places.home))
-    if name.startswith("pathlib.Path.cwd"):
-        return PathText(literal(walker.st.cwds[0] if walker.st.cwds else "/"))
-    if _SHELLISH.search(name) and args and isinstance(args[0], (Value, list)):
-        return shell_code(walker, args, named)
-    if _DELETES.search(name):
-        return EFFECTS["shutil.rmtree"](walker, args, named)
-    if name.endswith((".post", ".put", ".urlopen", ".sendall", ".connect", ".retrieve")):
-        return EFFECTS["requests.post"](walker, args, named)
-    if name in {"dict", "list", "tuple", "sorted", "reversed", "set", "json.dumps", "repr", "ascii"} and args:
+    if name.startswith(("pathlib.Path.home", "pathlib.Path.cwd")):
+        here = walker.st.cwds[0] if walker.st.cwds else "/"
+        return PathText(literal(walker.m.places.home if name.startswith("pathlib.Path.home") else here))
+    effect = _by_name(name, args)
+    if effect is not None:
+        return effect(walker, args, named)
+    if name in _SAME and args:
         return args[0] if isinstance(args[0], list) else walker.evaluator.text(args[0])
     if name.startswith("os.environ"):
         from .python_calls import environment_value
 
         return environment_value(walker)
-    return walker.evaluator.unknown(node) if name else EMPTY
+    return walker.evaluator.unknown(node)
+
+
+_SAME = frozenset({"dict", "list", "tuple", "sorted", "reversed", "set", "json.dumps", "repr", "ascii"})
+
+
+def _by_name(name: str, args: Args) -> Callable[[Walker, Args, dict[str, object]], object] | None:
+    if _SHELLISH.search(name) and args and isinstance(args[0], (Value, list)):
+        return shell_code
+    if _DELETES.search(name):
+        return EFFECTS["shutil.rmtree"]
+    if name.endswith((".post", ".put", ".urlopen", ".sendall", ".connect", ".retrieve")):
+        return EFFECTS["requests.post"]
+    return None

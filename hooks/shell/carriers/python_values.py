@@ -186,20 +186,21 @@ class Evaluator:
         left, right = self.value(node.left), self.value(node.right)
         if isinstance(node.op, ast.Add):
             return self._add(left, right)
-        if (
-            isinstance(node.op, ast.Mult)
-            and isinstance(left, Value)
-            and isinstance(right, int)
-            and right < 1000
-        ):
-            return join([left] * max(right, 0))
-        if isinstance(node.op, ast.Mod) and isinstance(left, Value):
-            return self._percent(left, right)
-        if isinstance(node.op, ast.Div):
-            owner = left if isinstance(left, PathText) else PathText(self.text(left))
-            return PathText(join_path([owner.value, self.text(right)]))
+        if isinstance(left, Value):
+            return self._text_operation(node, left, right)
+        if isinstance(node.op, ast.Div) and not isinstance(left, (int, float)):
+            return PathText(join_path([self.text(left), self.text(right)]))
         if isinstance(left, int) and isinstance(right, int):
             return _number(node.op, left, right)
+        return self.unknown(node)
+
+    def _text_operation(self, node: ast.BinOp, left: Value, right: object) -> object:
+        if isinstance(node.op, ast.Mult) and isinstance(right, int) and right < 1000:
+            return join([left] * max(right, 0))
+        if isinstance(node.op, ast.Mod):
+            return self._percent(left, right)
+        if isinstance(node.op, ast.Div):
+            return PathText(join_path([left, self.text(right)]))
         return self.unknown(node)
 
     def _add(self, left: object, right: object) -> object:
@@ -276,8 +277,7 @@ class Evaluator:
         return self.value(node.value)
 
     def _dict(self, node: ast.Dict) -> object:
-        parts = [self.value(item) for item in (*node.keys, *node.values) if item is not None]
-        return parts
+        return [self.value(item) for item in (*node.keys, *node.values) if item is not None]
 
 
 def join_path(values: list[Value]) -> Value:

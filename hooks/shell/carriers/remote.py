@@ -55,7 +55,12 @@ def rsync(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`rsync -e program`, `--rsync-path=code`."""
     for code in values_of(event.argv, "e", "rsh", "rsync-path"):
         run_shell(m, st, _inner(fr, event), code, "rsync")
-    _copied(m, st, event, operands(event.argv, "efBMT", frozenset({"rsh", "exclude", "include", "filter", "files-from"})))
+    _copied(
+        m,
+        st,
+        event,
+        operands(event.argv, "efBMT", frozenset({"rsh", "exclude", "include", "filter", "files-from"})),
+    )
     return None
 
 

@@ -67,6 +67,10 @@ INDEXED = re.compile(r"\[\s*(['\"])([A-Za-z_]\w*)\1\s*\]")
 ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|([0-7]{3})|([\s\S]))")
 
 
+BETWEEN = re.compile(r"[\s(\[,]+|qw\s*(?=[({\[/])|args\s*:|cmd\s*:|=>")
+NAMED = re.compile(r"[$@*]?[\w.>\[\]'\"-]+")
+
+
 class Scanner:
     """One scan of one source text."""
 
@@ -169,33 +173,38 @@ class Scanner:
             self._emit("cat", target)
 
     def _file_calls(self, source: str) -> None:
-        for found in DELETE_TREE.finditer(source):
-            for word in self._first(source, found.end()):
-                self._emit("rm", literal("-r"), literal("-f"), word)
-        for found in DELETE.finditer(source):
-            for word in self._first(source, found.end()):
-                self._emit("rm", literal("-f"), word)
+        for pattern, flags in ((DELETE_TREE, ("-r", "-f")), (DELETE, ("-f",))):
+            for found in pattern.finditer(source):
+                for word in self._first(source, found.end()):
+                    self._emit("rm", *(literal(flag) for flag in flags), word)
         for found in WRITE.finditer(source):
             for word in self._first(source, found.end())[:1]:
                 self._emit(":", redirect=Redirect(">", 1, word))
                 self.m.write(word, None, self.m.trace[-1])
         for found in READ.finditer(source):
-            for word in self._first(source, found.end())[:1]:
-                mode = self._arguments(source, found.end())[0][1:2]
-                writes = bool(mode) and (mode[0].text or "")[:1] in {"w", "a", "x"}
-                self._emit(":", redirect=Redirect(">", 1, word)) if writes else self._emit("cat", word)
-        for found in OTHER.finditer(source):
-            words, known = self._arguments(source, found.end())
-            if known and len(words) > 1:
-                flag = [literal("-R")] if found[0].endswith("_R") else []
-                path, mode = (
-                    (words[-1], words[0]) if self.language in {"ruby", "perl"} else (words[0], words[1])
-                )
-                self._emit("chown" if "own" in found[0] else "chmod", *flag, mode, path)
-        for found in KILL.finditer(source):
-            words, known = self._arguments(source, found.end())
-            if known and words:
-                self._emit("kill", *words)
+            self._read_call(source, found.end())
+        for found in (*OTHER.finditer(source), *KILL.finditer(source)):
+            self._other_call(source, found)
+
+    def _read_call(self, source: str, at: int) -> None:
+        for word in self._first(source, at)[:1]:
+            mode = self._arguments(source, at)[0][1:2]
+            if mode and (mode[0].text or "")[:1] in {"w", "a", "x"}:
+                self._emit(":", redirect=Redirect(">", 1, word))
+            else:
+                self._emit("cat", word)
+
+    def _other_call(self, source: str, found: re.Match[str]) -> None:
+        words, known = self._arguments(source, found.end())
+        if not known:
+            return
+        if "ch" not in found[0]:
+            self._emit("kill", *words)
+        elif len(words) > 1:
+            last = self.language in {"ruby", "perl"}
+            path, mode = (words[-1], words[0]) if last else (words[0], words[1])
+            flag = [literal("-R")] if found[0].endswith("_R") else []
+            self._emit("chown" if "own" in found[0] else "chmod", *flag, mode, path)
 
     def _first(self, source: str, at: int) -> list[Value]:
         words, known = self._arguments(source, at)
@@ -238,23 +247,25 @@ class Scanner:
     def _arguments(self, source: str, at: int) -> tuple[list[Value], bool]:
         """Literal words from here to the end of the argument list; False if one of them is not literal."""
         words: list[Value] = []
-        known = True
         while at < len(source) and len(words) < 30:
-            blank = re.compile(r"[\s(\[,]+|qw\s*(?=[({\[/])|args\s*:|cmd\s*:|=>").match(source, at)
+            blank = BETWEEN.match(source, at)
             if blank:
                 at = blank.end()
                 continue
             value, end = self._literal(source, at)
             if value is None:
-                if not words or source[at : at + 1] in {"$", "@"}:
-                    known = known and bool(words)
-                    name = re.compile(r"[$@*]?[\w.>\[\]'\"-]+").match(source, at)
-                    if name:
-                        words.append(self._named(name[0]))
-                break
+                return self._with_unknown(source, at, words)
             words.append(value)
             at = end
-        return words, known and bool(words)
+        return words, bool(words)
+
+    def _with_unknown(self, source: str, at: int, words: list[Value]) -> tuple[list[Value], bool]:
+        known = bool(words)
+        if not words or source[at : at + 1] in {"$", "@"}:
+            name = NAMED.match(source, at)
+            if name:
+                words = [*words, self._named(name[0])]
+        return words, known
 
     def _named(self, text: str) -> Value:
         return unknown(f"{self.language} {text}", self.fr.stdin.upstream)
@@ -280,7 +291,9 @@ HOMES = re.compile(
     r"(?:require\(['\"]os['\"]\)|\bos)\.homedir\(\)|process\.env\.HOME|\bENV(?:\.fetch\(|\[)\s*['\"]HOME['\"]\s*[\])]|\$ENV\{['\"]?HOME['\"]?\}"
     r"|\bDir\.home\b|\b(?:os\.)?getenv\(\s*['\"]HOME['\"]\s*\)|\$_(?:SERVER|ENV)\[['\"]HOME['\"]\]|Deno\.env\.get\(['\"]HOME['\"]\)"
 )
-EXPANDED = re.compile(r"(?:File\.expand_path|Pathname\.new|path\.(?:join|resolve|normalize)|File\.join|String)\(\s*(?=['\"`])")
+EXPANDED = re.compile(
+    r"(?:File\.expand_path|Pathname\.new|path\.(?:join|resolve|normalize)|File\.join|String)\(\s*(?=['\"`])"
+)
 LISTED = re.compile(r"(['\"])\s*,\s*(['\"])(?=[^'\"]*['\"]\s*(?:,|\)))")
 
 

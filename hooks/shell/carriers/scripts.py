@@ -92,7 +92,7 @@ def _code_option(text: str, letters: tuple[str, ...]) -> int | None:
             if not text.startswith("--")
             else None
         )
-        if found and not text.startswith(("-I", "-M", "-r", "-l")) or text == "-" + letter:
+        if (found and not text.startswith(("-I", "-M", "-r", "-l"))) or text == "-" + letter:
             return found.end() if found else len(text)
     return None
 
@@ -103,7 +103,7 @@ def _subcommand(m: Machine, st: State, fr: Frame, name: str, rest: tuple[Value, 
         if words:
             run_source(m, st, fr, name, words[0], ())
         return None
-    if rest[0].text in {"x", "run", "test"} and len(rest) > 1 or rest[0].text not in SUBCOMMANDS:
+    if (rest[0].text in {"x", "run", "test"} and len(rest) > 1) or rest[0].text not in SUBCOMMANDS:
         start = 1 if rest[0].text in SUBCOMMANDS else 0
         words = tuple(value for value in rest[start:] if not value.prefix.startswith("-"))
         if words and rest[0].text == "x":

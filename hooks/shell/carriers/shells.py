@@ -15,7 +15,7 @@ from ..redirects import content_of
 from ..values import unknown
 
 VALUED = "oO"
-LONG = frozenset({"rcfile", "init-file", "rcfile"})
+LONG = frozenset({"rcfile", "init-file"})
 
 
 def shell(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:

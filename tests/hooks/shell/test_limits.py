@@ -15,16 +15,79 @@ from decurion.hooks.shell import Places, Reading, read_command
 PLACES = Places("/home/dev/app", "/home/dev/app", "/home/dev", "dev")
 GUARDED = frozenset({"rm", "sudo", "git"})
 PIECES = (
-    *("rm", " -rf ", "/", "'", '"', "\\", "\n", "$(", ")", "(", "{", "}", "`", "${x", "$x", "<<X\n", "X\n", "|", "&", ";"),
-    *("if ", "then ", "fi", "for i in ", "do ", "done", "case x in ", "esac", "[[ ", " ]]", "((", "))", "*", "?", "[", "~"),
-    *("eval ", "bash -c ", "xargs ", "python3 -c ", "find . -exec ", "f() ", "f ", "trap ", "cd ", "\x00", "\udc80", "é", "\r"),
-    *("sed 's/x/", "awk '", "make -f -", "git -c alias.x=!", "read x", "a=(", "declare -n x=x", "$((", "{1..9}", "@(a|b)"),
+    *(
+        "rm",
+        " -rf ",
+        "/",
+        "'",
+        '"',
+        "\\",
+        "\n",
+        "$(",
+        ")",
+        "(",
+        "{",
+        "}",
+        "`",
+        "${x",
+        "$x",
+        "<<X\n",
+        "X\n",
+        "|",
+        "&",
+        ";",
+    ),
+    *(
+        "if ",
+        "then ",
+        "fi",
+        "for i in ",
+        "do ",
+        "done",
+        "case x in ",
+        "esac",
+        "[[ ",
+        " ]]",
+        "((",
+        "))",
+        "*",
+        "?",
+        "[",
+        "~",
+    ),
+    *(
+        "eval ",
+        "bash -c ",
+        "xargs ",
+        "python3 -c ",
+        "find . -exec ",
+        "f() ",
+        "f ",
+        "trap ",
+        "cd ",
+        "\x00",
+        "\udc80",
+        "é",
+        "\r",
+    ),
+    *(
+        "sed 's/x/",
+        "awk '",
+        "make -f -",
+        "git -c alias.x=!",
+        "read x",
+        "a=(",
+        "declare -n x=x",
+        "$((",
+        "{1..9}",
+        "@(a|b)",
+    ),
 )
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    (
+    [
         ("rm \0 x", "NUL"),
         ("rm \udcff x", "UTF-8"),
         ("ls\rrm -rf /", "carriage return"),
@@ -37,7 +100,7 @@ PIECES = (
         ("for i in {1..400}; do for j in {1..400}; do echo $i$j; done; done", "too much"),
         ("rm 'x", "syntax"),
         ("bash -c 'if'", "cannot be read"),
-    ),
+    ],
 )
 def test_is_refused_with_the_reason(text: str, why: str) -> None:
     began = time.monotonic()
@@ -61,7 +124,13 @@ def test_hundred_kibibytes_are_refused_at_once() -> None:
 
 
 def test_endless_recursion_ends(read: Callable[[str], Reading]) -> None:
-    for text in ("f() { f; }; f", "alias x=x\nx", "eval 'eval \"$0\"'", "x='$x'; eval $x", "declare -n a=b b=a; $a x"):
+    for text in (
+        "f() { f; }; f",
+        "alias x=x\nx",
+        "eval 'eval \"$0\"'",
+        "x='$x'; eval $x",
+        "declare -n a=b b=a; $a x",
+    ):
         read(text)
 
 

@@ -23,18 +23,92 @@ SETUP = (
 )
 LITERAL = ("a", "rm", "-f", "x.y", "=", "/", ".", ",", ":", "%", "@", "+")
 ESCAPED = tuple("\\" + char for char in "ab$\"'\\ *{~`;|&<>()#!")
-SINGLE = ("''", "'a b'", "'$x'", "'\\'", "'{a,b}'", "$'\\x41'", "$'\\101\\n'", "$'a\\tb'", "$'\\u0042'", "$'\\''")
+SINGLE = (
+    "''",
+    "'a b'",
+    "'$x'",
+    "'\\'",
+    "'{a,b}'",
+    "$'\\x41'",
+    "$'\\101\\n'",
+    "$'a\\tb'",
+    "$'\\u0042'",
+    "$'\\''",
+)
 INSIDE = ("a", "b c", "\\$", '\\"', "\\\\", "$x", "${y}", "${e:-q}", "`echo z`", '$(echo "q r")', "'", "*", "~", "$((1+2))",
           "${a[@]}", "$*", "${n%.*}", "\\\n", "!")  # fmt: skip
 SIMPLE = ("$x", "${x}", "$e", "$n", "$1", "$#", "$*", "$@", '"$@"', '"$*"', "${a[1]}", "${a[@]}", '"${a[@]}"', '"${a[*]}"',
           "$u", "${#x}", "${#a[@]}", "${#}")  # fmt: skip
 OPERATORS = (
-    *("${x:-d e}", "${e:-d}", "${e-d}", "${u-q}", '${u:-"v w"}', "${x:+alt}", "${e:+alt}", "${e+alt}", "${u+alt}", "${u:=set}"),
-    *("${n#*.}", "${n##*.}", "${n%.*}", "${n%%.*}", "${x/a/b}", "${n//./_}", "${n/#f/g}", "${n/%c/d}", "${n/x}", "${y:1}"),
-    *("${y:1:2}", "${y: -2}", "${y:0:-1}", "${x^}", "${x^^}", "${y,}", "${y,,}", "${!p}", "${x@Q}", "${q@E}", "${x@U}"),
-    *("${a[@]:1}", "${a[@]:0:2}", '"${a[@]/b/c}"', "${a[@]^^}", "${@:1:1}", "${@:2}", '"${@:1}"', "${y#\"A\"}", "${n%\"$s\"}"),
-    *("${x:$((1))}", "${x:${#e}}", "${m[k]}", "${!m[@]}", "${n##*[.]}", "${n%[a-c]*}", "${y//[!A-C]/-}", "${x%%[[:space:]]*}"),
-    *("$((i+2))", "$((7/2))", "$((-7%3))", "$((2**3))", "$((i++))", "$((i+=2))", "$((1?2:3))", "$((0x1f))", "$((010))"),
+    *(
+        "${x:-d e}",
+        "${e:-d}",
+        "${e-d}",
+        "${u-q}",
+        '${u:-"v w"}',
+        "${x:+alt}",
+        "${e:+alt}",
+        "${e+alt}",
+        "${u+alt}",
+        "${u:=set}",
+    ),
+    *(
+        "${n#*.}",
+        "${n##*.}",
+        "${n%.*}",
+        "${n%%.*}",
+        "${x/a/b}",
+        "${n//./_}",
+        "${n/#f/g}",
+        "${n/%c/d}",
+        "${n/x}",
+        "${y:1}",
+    ),
+    *(
+        "${y:1:2}",
+        "${y: -2}",
+        "${y:0:-1}",
+        "${x^}",
+        "${x^^}",
+        "${y,}",
+        "${y,,}",
+        "${!p}",
+        "${x@Q}",
+        "${q@E}",
+        "${x@U}",
+    ),
+    *(
+        "${a[@]:1}",
+        "${a[@]:0:2}",
+        '"${a[@]/b/c}"',
+        "${a[@]^^}",
+        "${@:1:1}",
+        "${@:2}",
+        '"${@:1}"',
+        '${y#"A"}',
+        '${n%"$s"}',
+    ),
+    *(
+        "${x:$((1))}",
+        "${x:${#e}}",
+        "${m[k]}",
+        "${!m[@]}",
+        "${n##*[.]}",
+        "${n%[a-c]*}",
+        "${y//[!A-C]/-}",
+        "${x%%[[:space:]]*}",
+    ),
+    *(
+        "$((i+2))",
+        "$((7/2))",
+        "$((-7%3))",
+        "$((2**3))",
+        "$((i++))",
+        "$((i+=2))",
+        "$((1?2:3))",
+        "$((0x1f))",
+        "$((010))",
+    ),
 )
 BRACES = ("{a,b}", "{a,b}c", "{1..3}", "{a..c}", "{3..1}", "{1..5..2}", "{01..03}", "{a,{b,c}}", "{a}", "{a,}", "{,a}",
           "{$x,b}", '{"a b",c}', "{}", "{a,b", "{1..2}{a,b}", "{-1..1}")  # fmt: skip
@@ -58,7 +132,9 @@ def _piece(draw: random.Random) -> str:
 
 def _in_bash(texts: list[str], folder: Path) -> list[str | None]:
     """What bash prints for each text; None where it refuses it."""
-    script = "".join(f"( eval {_quoted(text)} ) 2>/dev/null && printf '\\1' || printf '\\2'\n" for text in texts)
+    script = "".join(
+        f"( eval {_quoted(text)} ) 2>/dev/null && printf '\\1' || printf '\\2'\n" for text in texts
+    )
     (folder / "script").write_text(script, encoding="utf-8")
     empty = folder / "empty"
     empty.mkdir()
@@ -83,7 +159,9 @@ def _quoted(text: str) -> str:
 
 def _agrees(text: str, printed: str) -> bool:
     found = read_command(text, PLACES)
-    shown = [event.argv[1:] for event in found.events if event.name == "printf" and event.words[:1] == ("<%s>",)]
+    shown = [
+        event.argv[1:] for event in found.events if event.name == "printf" and event.words[:1] == ("<%s>",)
+    ]
     return found.refusal is None and any(_could_print(words, printed) for words in shown)
 
 
@@ -106,16 +184,20 @@ def test_words_come_to_what_bash_makes_of_them(seed: int, tmp_path: Path) -> Non
     printed = _in_bash(texts, tmp_path)
     assert len(printed) == len(texts)
     assert sum(one is not None for one in printed) > 200
-    differ = [(text, one) for text, one in zip(texts, printed, strict=True) if one is not None and not _agrees(text, one)]
+    differ = [
+        (text, one)
+        for text, one in zip(texts, printed, strict=True)
+        if one is not None and not _agrees(text, one)
+    ]
     assert differ == []
 
 
 @pytest.mark.parametrize(
     "text",
-    (
+    [
         "if true", "for", "( ", "{ a", "a | | b", "a && && b", "'x", '"x', "$(x", "`x", "case x in", "a ;; b", "fi", "}", ")",
         "x() {", "[[ a", "<", "a >", "a;;", "while x; do", "${x", "&& a", "| a", "function", "a=(1", "do x", "then",
-    ),
+    ],
 )  # fmt: skip
 def test_what_bash_rejects_is_refused(text: str) -> None:
     done = subprocess.run([BASH or "bash", "-n", "-c", text], capture_output=True, check=False)

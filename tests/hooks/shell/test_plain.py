@@ -13,9 +13,67 @@ from decurion.hooks.shell.reader import Unreadable, read
 
 CORPUS = Path(__file__).parents[2] / "data" / "guard_cases.jsonl"
 PIECES = (
-    *("a", "rm", "-rf", "/", '"x y"', "'q z'", "~", "~/x", "*", "[a]", "{a,b}", "{", "}", "#", "a#b", "=", "A=1", "A+=b"),
-    *("a[1]=2", 'A="x"', "A=''", "1", "2>", ">", ">>", "<", "2>&1", ">&2", "&>", "&>>", "\t", "\n", ";", "&&", "||", "|"),
-    *("if", "then", "time", "!", "export", "in", '""', "-", "%", "@", "^", "+", "[", "]", "[[", "0", "12", "\n\n", "done"),
+    *(
+        "a",
+        "rm",
+        "-rf",
+        "/",
+        '"x y"',
+        "'q z'",
+        "~",
+        "~/x",
+        "*",
+        "[a]",
+        "{a,b}",
+        "{",
+        "}",
+        "#",
+        "a#b",
+        "=",
+        "A=1",
+        "A+=b",
+    ),
+    *(
+        "a[1]=2",
+        'A="x"',
+        "A=''",
+        "1",
+        "2>",
+        ">",
+        ">>",
+        "<",
+        "2>&1",
+        ">&2",
+        "&>",
+        "&>>",
+        "\t",
+        "\n",
+        ";",
+        "&&",
+        "||",
+        "|",
+    ),
+    *(
+        "if",
+        "then",
+        "time",
+        "!",
+        "export",
+        "in",
+        '""',
+        "-",
+        "%",
+        "@",
+        "^",
+        "+",
+        "[",
+        "]",
+        "[[",
+        "0",
+        "12",
+        "\n\n",
+        "done",
+    ),
     *(" ",) * 12,
 )
 
@@ -45,6 +103,8 @@ def test_generated_text_is_read_alike(seed: int) -> None:
     assert [text for text, tree in found if tree != _as_shfmt_reads(text)] == []
 
 
-@pytest.mark.parametrize("text", ("echo $x", "echo `x`", "a & b", "(a)", "a\\b", "if x; then y; fi", "export A=1", "a <<X\nX"))
+@pytest.mark.parametrize(
+    "text", ["echo $x", "echo `x`", "a & b", "(a)", "a\\b", "if x; then y; fi", "export A=1", "a <<X\nX"]
+)
 def test_everything_else_is_left_to_shfmt(text: str) -> None:
     assert plain(text) is None

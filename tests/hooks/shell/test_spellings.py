@@ -11,7 +11,11 @@ from decurion.hooks.shell import Reading
 from . import cases
 
 KINDS = ("QUOTING", "NAMES", "VARIABLES", "OUTPUTS", "STRUCTURE", "CODE", "WRAPPERS", "INTERPRETERS")
-ALL = [pytest.param(text, id=f"{kind.lower()}-{index}") for kind in KINDS for index, text in enumerate(getattr(cases, kind))]
+ALL = [
+    pytest.param(text, id=f"{kind.lower()}-{index}")
+    for kind in KINDS
+    for index, text in enumerate(getattr(cases, kind))
+]
 
 
 @pytest.mark.parametrize("text", ALL)
