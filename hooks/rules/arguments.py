@@ -133,19 +133,20 @@ class Grammars:
         self._by_name = by_name
         self._divided = frozenset(name.partition(" ")[0] for name in by_name if " " in name)
 
-    def of(self, event: ExecEvent) -> Grammar:
-        """Give the grammar of what an event runs: that of the program, widened by that of its subcommand."""
+    def read(self, event: ExecEvent) -> Arguments:
+        """Read what an event runs by the grammar of the program, widened by that of its subcommand."""
         name = event.name or ""
         own = self._by_name.get(name, UNKNOWN)
-        if name not in self._divided:
-            return own
-        first = next((word.value.text for word in read_arguments(event.argv, own).words), None)
-        sub = self._by_name.get(f"{name} {first}")
-        if sub is None:
-            return own
-        return Grammar(
+        arguments = read_arguments(event.argv, own)
+        if name not in self._divided or not arguments.words:
+            return arguments
+        sub = self._by_name.get(f"{name} {arguments.words[0].value.text}")
+        if sub is None or not (sub.values or sub.maybe):
+            return arguments
+        wider = Grammar(
             own.values | sub.values, known=True, single_dash=own.single_dash, maybe=own.maybe | sub.maybe
         )
+        return read_arguments(event.argv, wider)
 
 
 UNKNOWN = Grammar()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from ..errors import ConfigError
 from .match import OPERAND_WORDS, SOURCES
 from .model import CONDITION_FIELDS, FINDINGS, Condition
@@ -25,7 +27,8 @@ def check_keys(source: Source, table: Any, known: tuple[str, ...], where: str) -
     """
     if not isinstance(table, dict):
         raise _error(source, f"{where} must be a table, not {type(table).__name__}", where)
-    for key in table:
+    keys: list[str] = list(table)  # pyright: ignore[reportUnknownArgumentType] - TOML's keys are texts
+    for key in keys:
         if key not in known:
             raise _error(source, f"unknown key {key!r} in {where}{nearest(key, known)}", key)
 
@@ -44,11 +47,16 @@ def strings(source: Source, table: dict[str, Any], key: str) -> tuple[str, ...]:
     Raises:
         ConfigError: it is something else.
     """
-    value = table.get(key, ())
-    found = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, (list, tuple)) else None
-    if found is None or not all(isinstance(one, str) for one in found):
+    value: object = table.get(key, ())
+    given = (value,) if isinstance(value, str) else as_list(value)
+    if given is None or not all(isinstance(one, str) for one in given):
         raise _error(source, f"`{key}` must be a text or a list of texts", key)
-    return found
+    return tuple(str(one) for one in given)
+
+
+def as_list(value: object) -> list[object] | None:
+    """Give a list as one of unknown things, or None where the value is no list."""
+    return cast("list[object]", list(value)) if isinstance(value, (list, tuple)) else None  # pyright: ignore[reportUnknownArgumentType]
 
 
 def build_condition(

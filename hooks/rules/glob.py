@@ -6,6 +6,8 @@ from ..shell.events import Glob, Hole, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     Component = str | Value
 
 STRANGE_NAME = "qzxw-7"
@@ -36,7 +38,11 @@ def component_fits(piece: Component, pattern: str, *, deep: bool) -> bool:
 
 def _without_holes(piece: Value) -> Value:
     """Take unknown pieces for plain text: they are not suspected of completing every pattern."""
-    return Value(tuple("x" if isinstance(part, Hole) else part for part in piece.parts)) if piece.holes else piece
+    return (
+        Value(tuple("x" if isinstance(part, Hole) else part for part in piece.parts))
+        if piece.holes
+        else piece
+    )
 
 
 def _matches_dot(part: Glob | Hole) -> bool:
@@ -64,6 +70,22 @@ def pattern_parts(pattern: str) -> tuple[str | Glob, ...]:
 
 def text_fits(text: str, pattern: str) -> bool:
     """Tell whether a text matches a shell-style pattern as a whole, letter case aside."""
-    from fnmatch import fnmatchcase
+    return fits_any(text, (pattern,))
 
-    return fnmatchcase(text.lower(), pattern.lower())
+
+def fits_any(text: str, patterns: tuple[str, ...]) -> bool:
+    """Tell whether a text matches one of several patterns: one search, however many there are."""
+    found = _compiled.get(patterns)
+    if found is None:
+        if len(_compiled) >= _KEPT:
+            _compiled.clear()
+        import re
+        from fnmatch import translate
+
+        found = re.compile("|".join(translate(pattern) for pattern in patterns), re.IGNORECASE).match
+        _compiled[patterns] = found
+    return found(text) is not None
+
+
+_compiled: dict[tuple[str, ...], Callable[[str], object]] = {}
+_KEPT = 2048

@@ -123,9 +123,13 @@ class Judge:
         self._findings = tuple(slot for slot in slots if slot.is_finding)
         self._slots = tuple(slot for slot in slots if not slot.is_finding)
         self._by_name: dict[str, tuple[Matcher, ...]] = {}
-        self.guarded = frozenset(name for slot in self._slots for name in slot.programs if not set(name) & _SIGNS)
+        self.guarded = frozenset(
+            name for slot in self._slots for name in slot.programs if not set(name) & _SIGNS
+        )
         self._memo: dict[tuple[str, Places, str], Judgement] = {}
-        grammars, paths = (rules.grammars, rules.paths) if isinstance(rules, RuleSet) else unpack_tables(rules)
+        grammars, paths = (
+            (rules.grammars, rules.paths) if isinstance(rules, RuleSet) else unpack_tables(rules)
+        )
         self._grammars = Grammars(dict(grammars))
         self._sets = {name: PathSet(patterns) for name, patterns in paths}
 
@@ -171,11 +175,13 @@ class Judge:
             if verdict is Verdict.DENY:
                 break
         events = tuple(event.show()[:400] for event in reading.events[:64])
-        notes = {"events": events, "logged": tuple(dict.fromkeys(logged)), "micros": _micros(began)}
+        noted = tuple(dict.fromkeys(logged))
         if best is None:
-            return Judgement(Verdict.ALLOW, **notes)
+            return Judgement(Verdict.ALLOW, events=events, logged=noted, micros=_micros(began))
         verdict, rule, segment, matched = best
-        return Judgement(verdict, rule.id, rule.message, segment, matched, rule.entry, **notes)
+        return Judgement(
+            verdict, rule.id, rule.message, segment, matched, rule.entry, events, noted, _micros(began)
+        )
 
     def hits(
         self, reading: Reading, places: Places, agent_type: str, began: int
@@ -197,12 +203,11 @@ class Judge:
             yield Scene(event, places, self._sets, self._grammars, reading)
         if reading.fork_bomb:
             event = ExecEvent(Value(), None, segment=reading.fork_bomb)
-            yield Scene(event, places, self._sets, self._grammars, reading, FINDINGS[0])
+            yield Scene(event, places, self._sets, self._grammars, reading, finding=FINDINGS[0])
         for unknown in reading.unknowns:
             event = _stand_in(unknown)
-            yield Scene(
-                event, places, self._sets, self._grammars, reading, _KINDS.get(unknown.kind, FINDINGS[2])
-            )
+            kind = _KINDS.get(unknown.kind, FINDINGS[2])
+            yield Scene(event, places, self._sets, self._grammars, reading, finding=kind)
 
     def _candidates(self, scene: Scene) -> tuple[Matcher, ...]:
         if scene.finding:

@@ -175,6 +175,7 @@ def entries(
 def _read(path: str | None, level: str, shown: str = "") -> tuple[Source, ...]:
     if path is None:
         return ()
+    data = b""
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -182,7 +183,7 @@ def _read(path: str | None, level: str, shown: str = "") -> tuple[Source, ...]:
     except FileNotFoundError:
         return ()
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1  # pyright: ignore[reportPossiblyUnboundVariable]
+        line = data[: error.start].count(b"\n") + 1
         raise ConfigError("this is not UTF-8 text; save the file as UTF-8", path, line) from None
     except OSError as error:
         raise ConfigError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ..shell.events import Glob, Hole, Value
 from .glob import STRANGE_NAME, pattern_parts
 
@@ -17,8 +19,10 @@ _EVERYTHING = frozenset({"*", "**", "?*", "*?", "", "./*", ".*"})
 
 
 def listed_by(value: Value) -> list[tuple[ExecEvent, Value]]:
-    """Give what a word stands for if it is the output of `find` or `ls` and nothing else: pairs of the listing
-    command, from whose working folder to look, and a path under one of its roots. Empty where it is anything else.
+    """Give what a word stands for if it is the output of `find` or `ls` and nothing else.
+
+    Pairs of the listing command, from whose working folder to look, and a path under one of its roots; empty where the
+    word is anything else.
     """
     holes = value.holes
     if not holes or not isinstance(value.parts[0], Hole) or len(holes) != 1:
@@ -56,7 +60,7 @@ def _names(words: tuple[str | None, ...]) -> list[str]:
     """Give the name patterns that narrow what `find` finds; none if it may find anything."""
     if "!" in words or "-not" in words:
         return []
-    pairs = [(word, given or "?") for word, given in zip(words, words[1:], strict=False) if word in _FILTERS]
+    pairs = [(word, given or "?") for word, given in pairwise(words) if word in _FILTERS]
     if any(given in _EVERYTHING for _, given in pairs):
         return []
     return [given if word in {"-name", "-iname"} else STRANGE_NAME for word, given in pairs]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import cast
 
 from ..errors import ConfigError
 from ..frozen import replace
-from .fields import build_condition, check_keys, nearest, strings
-from .model import Grammar, Rule, RuleSet, Source
-from .oneline import compile_entry, with_aliases
+from .fields import as_list, build_condition, check_keys, nearest, strings
+from .model import Condition, Grammar, Rule, RuleSet, Source
+from .oneline import compile_entry, split_cluster, with_aliases
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,8 +93,8 @@ def _rules(
         for decision in DECISIONS
         for entry in dict.fromkeys(strings(source, data, decision))
     ]
-    tables = data.get("rule", [])
-    if not isinstance(tables, list):
+    tables = as_list(data.get("rule", []))
+    if tables is None:
         raise located(source, "`rule` must be a list of tables: write [[rule]], not [rule]", "rule")
     rules.extend(_rule(source, table, grammars, sets) for table in tables)
     return [replace(rule, agents=source.agents) for rule in rules] if source.agents else rules
@@ -106,8 +107,9 @@ def _entry_rule(source: Source, entry: str, decision: str, grammars: dict[str, G
         raise located(source, error.message, entry) from None
 
 
-def _rule(source: Source, table: Any, grammars: dict[str, Grammar], sets: frozenset[str]) -> Rule:
-    name = table.get("id") if isinstance(table, dict) else None
+def _rule(source: Source, given: object, grammars: dict[str, Grammar], sets: frozenset[str]) -> Rule:
+    table = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    name = table.get("id")
     if not isinstance(name, str) or not name:
         raise located(source, 'a rule has no `id`; give it a name, like id = "no-deploys"', "rule")
     texts = {key: _text(source, table, key) for key in _RULE_TEXTS if key in table}
@@ -123,20 +125,36 @@ def _rule(source: Source, table: Any, grammars: dict[str, Grammar], sets: frozen
         raise located(
             source, f"rule {name!r} has no condition and would hit everything; name a `program`", name
         )
-    exceptions = table.get("unless", [])
-    exceptions = exceptions if isinstance(exceptions, list) else [exceptions]
-    unless = tuple(build_condition(source, one, name, sets, ()) for one in exceptions)
     groups = _groups(when.program, when.subcommand, grammars)
     return Rule(
         name,
-        replace(when, flags=tuple(with_aliases(flag, groups) for flag in when.flags)),
+        replace(when, flags=_spelled(when, groups, grammars)),
         decision,
         texts.get("message", ""),
-        unless,
+        _exceptions(source, table, name, sets),
+        agents=strings(source, table, "agents"),
         speculative=table.get("speculative", True) is not False,
         source=source.path,
-        **{key: strings(source, table, key) for key in _RULE_LISTS},
+        deny=strings(source, table, "deny"),
+        allow=strings(source, table, "allow"),
     )
+
+
+def _exceptions(
+    source: Source, table: dict[str, Any], name: str, sets: frozenset[str]
+) -> tuple[Condition, ...]:
+    value: object = table.get("unless", [])
+    tables = as_list(value)
+    return tuple(
+        build_condition(source, one, name, sets, ()) for one in ([value] if tables is None else tables)
+    )
+
+
+def _spelled(when: Condition, groups: list[str], grammars: dict[str, Grammar]) -> tuple[str, ...]:
+    """Give flags with all their spellings; `-rf` is two flags where the program reads clusters."""
+    clusters = not any(name in grammars and grammars[name].single_dash for name in when.program)
+    flags = [one for flag in when.flags for one in (split_cluster(flag) if clusters else [flag])]
+    return tuple(with_aliases(flag, groups) for flag in flags)
 
 
 def _groups(
@@ -160,7 +178,9 @@ def _merged_grammars(sources: tuple[Source, ...], drafts: list[dict[str, Any]]) 
     merged: dict[str, Grammar] = {}
     for source, data in zip(sources, drafts, strict=True):
         for name, table in data.get("programs", {}).items():
-            check_keys(source, table, ("values", "maybe", "single_dash", "aliases", "same_as"), f"[programs.{name}]")
+            check_keys(
+                source, table, ("values", "maybe", "single_dash", "aliases", "same_as"), f"[programs.{name}]"
+            )
             base = merged.get(name) or merged.get(str(table.get("same_as", "")), Grammar())
             merged[name] = Grammar(
                 base.values | frozenset(strings(source, table, "values")),

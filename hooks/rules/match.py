@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import sql
 from .arguments import asks_for_help, exact_flag, has_flag, rest_after
-from .glob import text_fits
+from .glob import fits_any, text_fits
 from .paths import BUILT_IN
 from .pathset import one_pattern
 from .scene import cuts
@@ -30,10 +30,11 @@ FEW = 2
 class Matcher:
     """One rule made ready: only the tests that its conditions ask for, cheap ones first."""
 
-    __slots__ = ("_tests", "_unless", "rule")
+    __slots__ = ("_firsts", "_tests", "_unless", "rule")
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
+        self._firsts = _firsts(rule.when.subcommand)
         self._tests = _tests(rule.when)
         self._unless = tuple((condition, _tests(condition)) for condition in rule.unless)
 
@@ -42,18 +43,34 @@ class Matcher:
 
         The program of the condition is taken to fit already, except where it is unknown: the caller's index sees to it.
         """
-        rule, event = self.rule, scene.event
-        if event.speculative and not (rule.speculative and event.name):
+        if not self._concerns(scene) or not all(test(asked, scene) for test, asked in self._tests):
             return False
-        if event.name is None and not scene.finding and rule.when.program and rule.when.strength < FEW:
+        if not _fits_words(self.rule.when, scene, has_flag):
             return False
-        if bool(rule.when.finding) != bool(scene.finding) or not all(test(asked, scene) for test, asked in self._tests):
-            return False
-        if not _fits_words(rule.when, scene, has_flag):
-            return False
-        if not rule.entry and asks_for_help(scene.arguments):
+        if not self.rule.entry and asks_for_help(scene.arguments):
             return False
         return not any(_excuses(condition, tests, scene) for condition, tests in self._unless)
+
+    def _concerns(self, scene: Scene) -> bool:
+        """Tell quickly, for most rules, that they have nothing to say."""
+        rule, event = self.rule, scene.event
+        if bool(rule.when.finding) != bool(scene.finding):
+            return False
+        if event.speculative and not (rule.speculative and event.name):
+            return False
+        if (
+            self._firsts
+            and scene.firsts.isdisjoint(self._firsts)
+            and (scene.firsts or not scene.arguments.words)
+        ):
+            return False
+        return bool(event.name or scene.finding or not rule.when.program or rule.when.strength >= FEW)
+
+
+def _firsts(subcommands: tuple[str, ...]) -> frozenset[str]:
+    """Give the words that a subcommand must start with; empty where there is none or any would do."""
+    words = [word for wanted in subcommands for word in wanted.split()[0].split("|")]
+    return frozenset() if any("*" in word for word in words) else frozenset(words)
 
 
 def _tests(condition: Condition) -> tuple[tuple[Test, tuple[str, ...]], ...]:
@@ -130,19 +147,27 @@ def value_holds(predicate: str, value: Value, scene: Scene) -> bool:
     """
     if predicate.startswith("="):
         return _text_is(value, predicate[1:])
-    if predicate.startswith("from "):
-        names = tuple(predicate[5:].split("|"))
-        return any(event.name and program_fits(event.name, names) for event in value.sources)
-    if predicate.startswith("path "):
-        return scene.in_set(one_pattern(predicate[5:]), value)
-    if predicate == "secret-variable":
-        return any(is_secret_name(hole.variable) for hole in value.holes)
-    if predicate == "unknown":
-        return value.is_opaque and not all(hole.digits for hole in value.holes)
-    key, found, inner = predicate.partition("= ")
-    if found:
-        return value.prefix.startswith(f"{key}=") and value_holds(inner, _behind(value, len(key) + 1), scene)
-    return scene.holds(predicate, value)
+    word, _, rest = predicate.partition(" ")
+    if not rest:
+        test = _PLAIN.get(word)
+        return test(value) if test else scene.holds(word, value)
+    if word.endswith("="):
+        return value.prefix.startswith(word) and value_holds(rest, _behind(value, len(word)), scene)
+    if word == "path":
+        return scene.in_set(one_pattern(rest), value)
+    return _comes_from(value, tuple(rest.split("|")))
+
+
+def _comes_from(value: Value, names: tuple[str, ...]) -> bool:
+    return any(event.name and program_fits(event.name, names) for event in value.sources)
+
+
+def _is_unknown(value: Value) -> bool:
+    return value.is_opaque and not all(hole.digits for hole in value.holes)
+
+
+def _holds_secret(value: Value) -> bool:
+    return any(is_secret_name(hole.variable) for hole in value.holes)
 
 
 def _behind(value: Value, count: int) -> Value:
@@ -156,6 +181,9 @@ def _text_is(value: Value, pattern: str) -> bool:
         return text == pattern or text_fits(text, pattern)
     return text_fits(value.show(), pattern) or (value.has_glob and value.could_be(pattern))
 
+
+_PLAIN: dict[str, Callable[[Value], bool]] = {"unknown": _is_unknown, "secret-variable": _holds_secret}
+"""Predicates over a word that are not about places."""
 
 _SECRET_WORDS = (
     "TOKEN",
@@ -243,13 +271,12 @@ def _writes(predicates: tuple[str, ...], scene: Scene) -> bool:
 
 
 def _says(patterns: tuple[str, ...], scene: Scene) -> bool:
-    squeezed = [" ".join(text.split()) for text in scene.texts]
-    return any(text_fits(text, pattern) for text in squeezed for pattern in patterns)
+    return any(fits_any(" ".join(text.split()), patterns) for text in scene.texts)
 
 
 def _queries(kinds: tuple[str, ...], scene: Scene) -> bool:
     return any(sql.throws_away(text) in kinds for text in scene.texts)
 
 
-OPERAND_WORDS = frozenset({*BUILT_IN, "none", "several", "secret-variable"})
+OPERAND_WORDS = frozenset({*BUILT_IN, *_PLAIN, "none", "several"})
 """Predicates that need no path set."""

@@ -76,11 +76,15 @@ def _flags(word: str, program: str, leading: list[str], grammars: Mapping[str, G
     own = grammars.get(program)
     names = (program, f"{program} {leading[0]}") if leading else (program,)
     groups = [group for name in names if name in grammars for group in grammars[name].aliases]
-    is_cluster = not word.startswith("--") and "=" not in word and not (own and own.single_dash)
-    plain = is_cluster and word[1:].isalpha()
-    return [
-        with_aliases(flag, groups) for flag in ([f"-{letter}" for letter in word[1:]] if plain else [word])
-    ]
+    flags = [word] if own and own.single_dash else split_cluster(word)
+    return [with_aliases(flag, groups) for flag in flags]
+
+
+def split_cluster(flag: str) -> list[str]:
+    """Turn `-rf` into `-r` and `-f`; anything else stays as it is."""
+    if flag.startswith("--") or not flag[1:].isalpha():
+        return [flag]
+    return [f"-{letter}" for letter in flag[1:]]
 
 
 def with_aliases(choices: str, groups: list[str]) -> str:

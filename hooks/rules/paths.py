@@ -14,7 +14,7 @@ from .listed import listed_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ..shell.events import ExecEvent, Places
     from .pathset import PathSet
@@ -35,9 +35,9 @@ BUILT_IN = (
     "home",
     "temp-root",
     "device",
-    "unknown",
     "any",
 )
+"""Predicates over places; sets of paths under other names are made in TOML (`[paths]`)."""
 
 
 def spots(value: Value, event: ExecEvent, places: Places) -> tuple[Spot, ...]:
@@ -85,7 +85,7 @@ def _on_host(path: str, event: ExecEvent) -> str | None:
     """Give the host's path of a path inside a container; None where it never leaves the container."""
     for inside, outside in event.mounts:
         mount = inside.rstrip("/")
-        if path == inside or path == mount or path.startswith(f"{mount}/"):
+        if path in {inside, mount} or path.startswith(f"{mount}/"):
             rest = path[len(mount) :].lstrip("/")
             return f"{outside.rstrip('/')}/{rest}" if rest else outside or "/"
     return None if event.mounts or event.remote.startswith(NEW_CONTAINER) else path
@@ -182,7 +182,7 @@ def holds(predicate: str, spot: Spot, places: Places, sets: PathSets) -> bool:
     if predicate == "any":
         return True
     if spot is None:
-        return predicate in {"unknown", "outside"}
+        return predicate == "outside"
     test = _TESTS.get(predicate)
     if test is not None:
         return test(spot, places)
@@ -256,23 +256,26 @@ def _is_root(path: Path, places: Places) -> bool:  # noqa: ARG001 - all tests lo
 
 
 SAFE_DEVICES = frozenset(
-    (
-        "null",
-        "zero",
-        "full",
-        "random",
-        "urandom",
-        "tty",
-        "stdin",
-        "stdout",
-        "stderr",
-        "fd",
-        "pts",
-        "ptmx",
-        "shm",
-    )
-    + ("console", "tcp", "udp", "kmsg", "log", "mqueue", "dri", "snd", "input", "net", "kvm", "fuse")
+    {
+        *(
+            "null",
+            "zero",
+            "full",
+            "random",
+            "urandom",
+            "tty",
+            "stdin",
+            "stdout",
+            "stderr",
+            "fd",
+            "pts",
+            "ptmx",
+            "shm",
+        ),
+        *("console", "tcp", "udp", "kmsg", "log", "mqueue", "dri", "snd", "input", "net", "kvm", "fuse"),
+    }
 )
+"""What stands in `/dev` and is no disk; everything else there counts as one."""
 
 
 def _is_device(path: Path, places: Places) -> bool:  # noqa: ARG001 - all tests look alike
@@ -286,7 +289,7 @@ def _is_device(path: Path, places: Places) -> bool:  # noqa: ARG001 - all tests 
     )
 
 
-_TESTS = {
+_TESTS: dict[str, Callable[[Path, Places], bool]] = {
     "outside": is_outside,
     "root-of-all": _is_root,
     "workspace-root": _is_workspace_root,
@@ -294,5 +297,4 @@ _TESTS = {
     "home": _is_home,
     "temp-root": _is_temp_root,
     "device": _is_device,
-    "unknown": lambda _path, _places: False,
 }

@@ -52,17 +52,24 @@ class PathSet:
 
     def holds(self, path: Path, places: Places) -> bool:
         """Tell whether a path may match one of the patterns and surely none that takes it out."""
+        wanted, unwanted, workspace, inside = self._of(places)
+        depth = len(workspace)
+        # Most paths of a session lie in the workspace: the walk down to it is done once.
+        hit = _ends(inside, path[depth:]) if path[:depth] == workspace else _ends(_closed([wanted]), path)
+        return hit and not _ends(_closed([unwanted]), _certain(path))
+
+    def reaches_workspace(self, places: Places) -> bool:
+        """Tell whether some path inside the workspace may be in the set."""
+        return bool(self._of(places)[3])
+
+    def _of(self, places: Places) -> _Tries:
         key = (places.home, places.workspace)
         tries = self._tries.get(key)
         if tries is None:
             if len(self._tries) >= _KEPT:
                 self._tries.clear()
             tries = self._tries[key] = self._build(places)
-        wanted, unwanted, workspace, inside = tries
-        depth = len(workspace)
-        # Most paths of a session lie in the workspace: the walk down to it is done once.
-        hit = _ends(inside, path[depth:]) if path[:depth] == workspace else _ends(_closed([wanted]), path)
-        return hit and not _ends(_closed([unwanted]), _certain(path))
+        return tries
 
     def _build(self, places: Places) -> _Tries:
         wanted, unwanted = _Node(), _Node()
@@ -138,5 +145,7 @@ def _step(node: _Node, piece: Component, following: list[_Node]) -> None:
         if not node.wild:
             return
     else:
-        following.extend(c for name, c in node.literal.items() if component_fits(piece, name, deep=node.below_deep))
+        following.extend(
+            c for name, c in node.literal.items() if component_fits(piece, name, deep=node.below_deep)
+        )
     following.extend(c for name, c in node.wild.items() if component_fits(piece, name, deep=node.below_deep))

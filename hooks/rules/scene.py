@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..shell.events import Places, Reading, Value
-from .arguments import Arguments, Grammars, read_arguments
+from .arguments import Arguments, Grammars
 from .paths import holds, spots
 
 TYPE_CHECKING = False
@@ -19,6 +19,7 @@ MAX_DEPTH = 4
 """How far back a word is followed to the commands it came from."""
 NO_GRAMMARS = Grammars({})
 NO_READING = Reading()
+NOTHING: frozenset[str] = frozenset()
 
 
 class Scene:
@@ -26,13 +27,15 @@ class Scene:
 
     __slots__ = (
         "_arguments",
+        "_at_home",
+        "_firsts",
+        "_grammars",
         "_names",
         "_pieces",
         "_spots",
         "_texts",
         "event",
         "finding",
-        "grammar",
         "places",
         "reading",
         "sets",
@@ -45,6 +48,7 @@ class Scene:
         sets: PathSets,
         grammars: Grammars,
         reading: Reading = NO_READING,
+        *,
         finding: str = "",
     ) -> None:
         self.event, self.places, self.sets = event, places, sets
@@ -53,15 +57,31 @@ class Scene:
         self._texts: list[str] | None = None
         self._pieces: tuple[Value, ...] | None = None
         self._names: frozenset[str] | None = None
+        self._at_home: bool | None = None
+        self._firsts: frozenset[str] | None = None
         self._arguments: Arguments | None = None
-        self.grammar = grammars.of(event)
+        self._grammars = grammars
 
     @property
     def arguments(self) -> Arguments:
         """The arguments, read by the program's grammar."""
         if self._arguments is None:
-            self._arguments = read_arguments(self.event.argv, self.grammar)
+            self._arguments = self._grammars.read(self.event)
         return self._arguments
+
+    @property
+    def firsts(self) -> frozenset[str]:
+        """What the first word that is no option may be; empty where it may be anything."""
+        if self._firsts is None:
+            texts: list[str | None] = []
+            for word in self.arguments.words:
+                texts.append(word.value.text)
+                if not word.maybe:
+                    break
+            self._firsts = (
+                frozenset(text for text in texts if text is not None) if None not in texts else NOTHING
+            )
+        return self._firsts
 
     @property
     def upstream(self) -> frozenset[str]:
@@ -114,7 +134,19 @@ class Scene:
 
     def holds(self, predicate: str, value: Value) -> bool:
         """Tell whether a path predicate may hold for a word."""
+        if self._is_plain_name(value):
+            paths = self.sets.get(predicate)
+            if paths is not None and not paths.reaches_workspace(self.places):
+                return False
         return any(holds(predicate, spot, self.places, self.sets) for spot in self.spots(value))
+
+    def _is_plain_name(self, value: Value) -> bool:
+        """Tell whether a word is a name without a slash in the workspace itself: most words are, and point nowhere else."""
+        if self._at_home is None:
+            places = self.places
+            cwds = self.event.cwds or (places.cwd,)
+            self._at_home = places.resolve is None and all(cwd == places.workspace for cwd in cwds)
+        return self._at_home and len(value.parts) == 1 and _is_name(value.parts[0])
 
     def in_set(self, paths: PathSet, value: Value) -> bool:
         """Tell whether a word may point into a path set."""
@@ -126,6 +158,10 @@ class Scene:
         if self._pieces is None:
             self._pieces = tuple(piece for value in self.event.argv for piece in (value, *cuts(value)))
         return self._pieces
+
+
+def _is_name(part: object) -> bool:
+    return isinstance(part, str) and "/" not in part and part != ".."
 
 
 def _all_upstream(events: list[ExecEvent], depth: int = 0) -> Iterator[ExecEvent]:
@@ -149,15 +185,17 @@ def cuts(value: Value) -> Iterator[Value]:
     if isinstance(first, str) and len(first) > 2 and first[0] == "-" and first[1] != "-":
         yield Value((first[2:], *value.parts[1:]))
     for index, part in enumerate(value.parts):
-        if not isinstance(part, str) or not any(cut in part for cut in _CUTS):
-            continue
-        for place, char in enumerate(part):
-            if char in _CUTS:
-                yield _value(part[place + 1 :], value.parts[index + 1 :])
-                yield _value("", (*value.parts[:index], part[:place]))
-                end = next((at for at in range(place + 1, len(part)) if part[at] in _CUTS), None)
-                if end is not None:
-                    yield _value(part[place + 1 : end], ())
+        if isinstance(part, str) and any(cut in part for cut in _CUTS):
+            yield from _cut_at(value, index, part)
+
+
+def _cut_at(value: Value, index: int, part: str) -> Iterator[Value]:
+    places = [place for place, char in enumerate(part) if char in _CUTS]
+    for place, following in zip(places, (*places[1:], None), strict=True):
+        yield _value(part[place + 1 :], value.parts[index + 1 :])
+        yield _value("", (*value.parts[:index], part[:place]))
+        if following is not None:
+            yield _value(part[place + 1 : following], ())
 
 
 def _value(head: str, tail: tuple[object, ...]) -> Value:

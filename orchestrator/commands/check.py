@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import posixpath
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 
 import click
 
@@ -77,18 +79,18 @@ def places_for(wish: Wish) -> Places:
         UsageError: a named place is not an absolute path where this machine cannot complete it.
     """
     if wish.is_here:
-        return live_places(os.getcwd(), wish.cwd)
-    workspace = _absolute(wish.workspace or os.getcwd(), os.getcwd())
-    user = wish.user or (os.path.basename(wish.home.rstrip("/")) if wish.home else os.environ.get("USER", ""))
-    home = wish.home or (f"/home/{user}" if wish.user else os.path.expanduser("~"))
+        return live_places(str(Path.cwd()), wish.cwd)
+    workspace = _absolute(wish.workspace or ".", str(Path.cwd()))
+    user = wish.user or (PurePosixPath(wish.home).name if wish.home else os.environ.get("USER", ""))
+    home = wish.home or (f"/home/{user}" if wish.user else str(Path.home()))
     if not home.startswith("/"):
         raise UsageError(f"--home {home}: give an absolute path, like /home/{user or 'dev'}")
     cwd = _absolute(wish.cwd, workspace) if wish.cwd else workspace
-    return Places(workspace=workspace, cwd=cwd, home=os.path.normpath(home), user=user)
+    return Places(workspace=workspace, cwd=cwd, home=posixpath.normpath(home), user=user)
 
 
 def _absolute(path: str, base: str) -> str:
-    return os.path.normpath(os.path.join(base, path))
+    return posixpath.normpath(posixpath.join(base, path))
 
 
 def _from_stdin(*, stdin_json: bool) -> Iterator[str]:
@@ -140,7 +142,9 @@ def as_text(text: str, judgement: Judgement, *, show: bool = False) -> str:
     lines.append(f"{name}: {judgement.rule}" if judgement.rule else name)
     if judgement.segment and judgement.verdict > Verdict.ALLOW:
         lines.append(f"  segment  {_plain(judgement.segment)}")
-    lines.extend(f"  {'runs' if not place else '':7}  {_plain(event)}" for place, event in enumerate(judgement.events))
+    lines.extend(
+        f"  {'runs' if not place else '':7}  {_plain(event)}" for place, event in enumerate(judgement.events)
+    )
     if judgement.verdict > Verdict.ALLOW and judgement.message:
         lines.append(f"  instead  {_plain(judgement.message)}")
     if judgement.logged:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from difflib import get_close_matches
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import click
 
@@ -46,9 +45,11 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def list_rules(rules: str | None, as_json: bool) -> None:  # noqa: FBT001 - click's
     """List the rules in force here, the shipped ones first."""
-    law = Law.here(os.getcwd(), rules, cache=False)
+    law = Law.here(str(Path.cwd()), rules, cache=False)
     for rule in law.rules.rules:
-        click.echo(_as_json(rule) if as_json else f"{rule.decision:4}  {rule.id:28}  {_where(rule)}  {rule.message}")
+        click.echo(
+            _as_json(rule) if as_json else f"{rule.decision:4}  {rule.id:28}  {_where(rule)}  {rule.message}"
+        )
     if not as_json:
         click.echo(f"{len(law.rules.rules)} rules, digest {law.digest}")
 
@@ -60,11 +61,15 @@ def test_rules(files: tuple[Path, ...]) -> None:
     from decurion.hooks.rules.examples import check_examples
 
     for file in files or (None,):
-        law = Law.here(os.getcwd(), cache=False) if file is None else Law.load(_existing(file), cache=False)
+        law = (
+            Law.here(str(Path.cwd()), cache=False) if file is None else Law.load(_existing(file), cache=False)
+        )
         check_examples(law.rules, law.sources, shipped=True)
         rules = law.rules.rules
         count = sum(len(rule.deny) + len(rule.allow) for rule in rules)
-        click.echo(f"{file or 'the rules in force'}: {len(rules)} rules, {count} examples, all as they should be")
+        click.echo(
+            f"{file or 'the rules in force'}: {len(rules)} rules, {count} examples, all as they should be"
+        )
 
 
 @command.command()
@@ -72,20 +77,24 @@ def test_rules(files: tuple[Path, ...]) -> None:
 @click.option("--rules", metavar="FILE", help="Use this rule file in place of your own rules.toml.")
 def explain(rule_id: str, rules: str | None) -> None:
     """Tell what one rule asks for, what it says, and what it catches."""
-    known = {rule.id: rule for rule in Law.here(os.getcwd(), rules, cache=False).rules.rules}
+    known = {rule.id: rule for rule in Law.here(str(Path.cwd()), rules, cache=False).rules.rules}
     rule = known.get(rule_id) or known.get(f"deny: {rule_id}") or known.get(f"ask: {rule_id}")
     if rule is None:
         close = get_close_matches(rule_id, list(known), 3, 0.4)
-        raise UsageError(f"no rule {rule_id!r}; " + (f"near: {', '.join(close)}" if close else "see `decurion rules list`"))
+        raise UsageError(
+            f"no rule {rule_id!r}; " + (f"near: {', '.join(close)}" if close else "see `decurion rules list`")
+        )
     click.echo(explained(rule))
 
 
 @command.command()
-@click.option("--project", is_flag=True, help="Write this project's .decurion/rules.toml instead of your own.")
+@click.option(
+    "--project", is_flag=True, help="Write this project's .decurion/rules.toml instead of your own."
+)
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 def init(project: bool, force: bool) -> None:  # noqa: FBT001 - click's
     """Write a rule file to start from."""
-    user, own = rule_files(os.getcwd())
+    user, own = rule_files(str(Path.cwd()))
     path = Path(own if project else user)
     if path.exists() and not force:
         raise UsageError(f"{path} is there already; edit it, or replace it with --force")
@@ -134,7 +143,7 @@ def _existing(file: Path) -> str:
 
 
 def _where(rule: Rule) -> str:
-    return f"[{os.path.basename(rule.source)}]"
+    return f"[{PurePosixPath(rule.source).name}]"
 
 
 def _as_json(rule: Rule) -> str:

@@ -68,7 +68,9 @@ def _take(book: Book, decision: str, rule: str) -> None:
 def _take_command(book: Book, decision: str, rule: str, pattern: str) -> None:
     words = re.sub(r"(:\*|\s*\*)\Z", "", pattern).split()
     if not words:
-        book.leave_out(f"{decision} {rule}", "this means every command; take the bash tool from the agent instead")
+        book.leave_out(
+            f"{decision} {rule}", "this means every command; take the bash tool from the agent instead"
+        )
     elif "*" in words[0]:
         book.leave_out(f"{decision} {rule}", "a rule needs the program's name; its start here is a wildcard")
     elif any("*" in word for word in words):
@@ -104,7 +106,9 @@ def _take_pattern(book: Book, decision: str, rule: str, words: list[str]) -> Non
 def _take_path(book: Book, decision: str, rule: str, tool: str, pattern: str) -> None:
     path = our_path(pattern)
     if not path:
-        book.leave_out(f"{decision} {rule}", f"this means every file; take the {tool} tool from the agent instead")
+        book.leave_out(
+            f"{decision} {rule}", f"this means every file; take the {tool} tool from the agent instead"
+        )
         return
     names = tuple(f"path {one}" for one in path)
     condition: dict[str, str | tuple[str, ...]] = (
@@ -131,5 +135,7 @@ def our_path(pattern: str) -> tuple[str, ...]:
     elif bare.startswith(("./", "/")):
         start = f"./{bare.lstrip('./')}" if not bare.startswith("./.") else bare
     else:
-        start = f"./{bare}" if "/" in bare and not bare.startswith("**/") else f"./**/{bare.removeprefix('**/')}"
+        start = (
+            f"./{bare}" if "/" in bare and not bare.startswith("**/") else f"./**/{bare.removeprefix('**/')}"
+        )
     return (start,) if start.endswith("/**") else (start, f"{start}/**")

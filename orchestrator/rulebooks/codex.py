@@ -27,13 +27,17 @@ def read_codex(text: str, path: str) -> Book:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 0) or 0
-        raise ConfigError("this is not a Codex rules file: it does not parse; mend the line", path, line) from None
+        raise ConfigError(
+            "this is not a Codex rules file: it does not parse; mend the line", path, line
+        ) from None
     book = Book()
     for statement in tree.body:
         origin = ast.unparse(statement)
         call = statement.value if isinstance(statement, ast.Expr) else None
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-            book.leave_out(origin, f"line {statement.lineno}: only plain calls are taken over, code is not run")
+            book.leave_out(
+                origin, f"line {statement.lineno}: only plain calls are taken over, code is not run"
+            )
         elif call.func.id != "prefix_rule":
             book.leave_out(origin, f"line {statement.lineno}: {call.func.id} has no counterpart here")
         else:
@@ -43,7 +47,7 @@ def read_codex(text: str, path: str) -> Book:
 
 def _take(book: Book, call: ast.Call, origin: str) -> None:
     try:
-        given = {word.arg or "": cast("Any", ast.literal_eval(word.value)) for word in call.keywords}
+        given: dict[str, Any] = {word.arg or "": ast.literal_eval(word.value) for word in call.keywords}
         given.update(zip(("pattern", "decision"), (ast.literal_eval(a) for a in call.args), strict=False))
     except (ValueError, TypeError, SyntaxError):
         book.leave_out(origin, f"line {call.lineno}: an argument is not a literal, and code is not run")

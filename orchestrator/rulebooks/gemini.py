@@ -41,7 +41,9 @@ def _take(book: Book, rule: dict[str, Any]) -> None:
     prefixes = _texts(rule.get("commandPrefix", ()))
     beyond = [key for key in _BEYOND if key in rule]
     if decision == "allow":
-        book.leave_out(origin, "what no rule forbids is allowed; a deny beats it here whatever the priorities")
+        book.leave_out(
+            origin, "what no rule forbids is allowed; a deny beats it here whatever the priorities"
+        )
     elif not decision:
         book.leave_out(origin, "no decision that is known here")
     elif beyond:
@@ -54,7 +56,9 @@ def _take(book: Book, rule: dict[str, Any]) -> None:
         book.notes.append(f"`modes` of a rule is dropped, it holds always here: {origin}")
 
 
-def _take_prefixes(book: Book, decision: str, rule: dict[str, Any], prefixes: tuple[str, ...], origin: str) -> None:
+def _take_prefixes(
+    book: Book, decision: str, rule: dict[str, Any], prefixes: tuple[str, ...], origin: str
+) -> None:
     agents = _texts(rule.get("subagent", ()))
     message = str(rule.get("denyMessage", ""))
     for prefix in prefixes:

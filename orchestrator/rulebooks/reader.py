@@ -30,7 +30,9 @@ def guess_format(path: Path) -> str:
     """
     found = _SUFFIXES.get(path.suffix)
     if found is None:
-        raise UsageError(f"{path}: the name does not tell the format; add --from {' or --from '.join(FORMATS)}")
+        raise UsageError(
+            f"{path}: the name does not tell the format; add --from {' or --from '.join(FORMATS)}"
+        )
     return found
 
 
@@ -73,7 +75,9 @@ def _drop_example(book: Book, message: str) -> bool:
                 kept = tuple(one for one in value if one not in failing)
                 fields = tuple((k, kept if k == key else v) for k, v in draft.fields if k != key or kept)
                 book.drafts[place] = type(draft)(draft.id, fields, draft.origin)
-                book.notes.append(f"example dropped from {draft.id}: {failing[0]} (here whole arguments decide)")
+                book.notes.append(
+                    f"example dropped from {draft.id}: {failing[0]} (here whole arguments decide)"
+                )
                 return True
     return False
 

@@ -17,8 +17,8 @@ QUOTED: dict[str, str] = {
     "bash-c": "bash -c {q}",
     "bash-lc": "bash --norc -lc {q}",
     "eval": "eval {q}",
-    "variable-eval": "x={q}; eval \"$x\"",
-    "positional-eval": "set -- {q}; eval \"$1\"",
+    "variable-eval": 'x={q}; eval "$x"',
+    "positional-eval": 'set -- {q}; eval "$1"',
     "printf-pipe": "printf '%s\\n' {q} | bash",
     "here-string": "bash <<< {q}",
     "process-substitution": "source <(printf '%s\\n' {q})",
@@ -46,7 +46,7 @@ FRAMES: dict[str, str] = {
     "while": "while true; do\n{t}\nbreak; done",
     "case": "case x in *)\n{t}\n;; esac",
     "function": "f() {{\n{t}\n}}; f",
-    "substitution": "echo \"$(\n{t}\n)\"",
+    "substitution": 'echo "$(\n{t}\n)"',
     "negation": "! {{\n{t}\n}}",
     "after-comment": "# harmless\n:\n{t}",
     "cd": "cd . && {{\n{t}\n}}",
@@ -65,8 +65,8 @@ SPELLINGS: dict[str, Rewrite] = {
     "variable-name": lambda t: f"v={t.split()[0]}; $v {_rest(t)}",
     "printf-name": lambda t: f"$(printf %s {t.split()[0]}) {_rest(t)}",
     "braces": lambda t: "{" + ",".join(t.split()) + "}",
-    "array": lambda t: f"a=({t}); \"${{a[@]}}\"",
-    "set": lambda t: f"set -- {t}; \"$@\"",
+    "array": lambda t: f'a=({t}); "${{a[@]}}"',
+    "set": lambda t: f'set -- {t}; "$@"',
     "read": lambda t: f"read -r c <<< '{t}'; $c",
     "command": lambda t: f"command {t}",
     "env-i": lambda t: f"env -i PATH=/bin {t}",
@@ -79,9 +79,40 @@ SPELLINGS: dict[str, Rewrite] = {
 """Other spellings of a command made of plain words only."""
 
 _PLAIN = re.compile(r"[a-z][\w.-]*( +[\w./:=@+-]+)+\Z")
-_BUILTINS = frozenset("eval source trap exec command builtin set declare export let read coproc mapfile".split())
-_BUILTINS |= frozenset("compgen alias cd pushd time kill for if while case function echo true shopt".split())
-
+_BUILTINS = frozenset(
+    {
+        *(
+            "eval",
+            "source",
+            "trap",
+            "exec",
+            "command",
+            "builtin",
+            "set",
+            "declare",
+            "export",
+            "let",
+            "read",
+            "coproc",
+        ),
+        *(
+            "mapfile",
+            "compgen",
+            "alias",
+            "cd",
+            "pushd",
+            "time",
+            "kill",
+            "if",
+            "for",
+            "while",
+            "case",
+            "function",
+        ),
+        *("echo", "true", "shopt"),
+    }
+)
+"""Words that are no program's name, or act on the shell itself, and so cannot be spelled as a program."""
 
 _CLASHES = {"xargs": ("%",), "find-exec": ("{}",), "positional-eval": ("$@", "$*", "$1", "$0")}
 """Signs in a text that a frame gives another meaning to."""
@@ -101,7 +132,7 @@ def rewrites(text: str) -> Iterator[tuple[str, str]]:
     if "alias " not in text:
         for name, frame in FRAMES.items():
             yield name, frame.replace("{{", "{").replace("}}", "}").replace("{t}", text)
-    if _PLAIN.match(text) and text.split()[0] not in _BUILTINS:
+    if _PLAIN.match(text) and text.split(maxsplit=1)[0] not in _BUILTINS:
         for name, spell in SPELLINGS.items():
             yield name, spell(text)
 

@@ -84,7 +84,7 @@ SPELLINGS = (
     "python3 -c 'import os; os.system(\"canary-wipe\")'",
     "can\\\nary-wipe",
     "/usr/local/bin/c[a]nary-wip?",
-    "a=(canary-wipe x); \"${a[@]}\"",
+    'a=(canary-wipe x); "${a[@]}"',
 )
 
 
@@ -107,7 +107,13 @@ def test_no_wrapper_hides_the_canary(canary: Law, wrapper: str) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ("true && echo ok", "echo canary-wipe", "grep canary-wipe notes", "git commit -m 'no canary-wipe'", "man canary-wipe"),
+    [
+        "true && echo ok",
+        "echo canary-wipe",
+        "grep canary-wipe notes",
+        "git commit -m 'no canary-wipe'",
+        "man canary-wipe",
+    ],
 )
 def test_a_mention_is_no_run(canary: Law, command: str) -> None:
     assert judge(canary, command).verdict is Verdict.ALLOW
@@ -115,7 +121,15 @@ def test_a_mention_is_no_run(canary: Law, command: str) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ("git log --format=%H", "npm run format", "ls src/formatters", "git add .", "echo departed", "rm x", "ls -rf"),
+    [
+        "git log --format=%H",
+        "npm run format",
+        "ls src/formatters",
+        "git add .",
+        "echo departed",
+        "rm x",
+        "ls -rf",
+    ],
 )
 def test_an_entry_is_no_substring(command: str) -> None:
     assert not refuses(blocklist("format", "dd", "rm -rf"), command)
@@ -123,7 +137,7 @@ def test_an_entry_is_no_substring(command: str) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    (
+    [
         "rm  -rf d",
         "rm -fr d",
         "rm -r -f d",
@@ -133,7 +147,7 @@ def test_an_entry_is_no_substring(command: str) -> None:
         "rm -vrf d",
         "rm --rec --forc d",
         "rm -r d --force",
-    ),
+    ],
 )
 def test_flags_count_in_every_spelling(command: str) -> None:
     judgement = judge(shipped_and("rm -rf"), command)
@@ -148,7 +162,7 @@ def shipped_and(entry: str) -> Law:
 
 @pytest.mark.parametrize(
     ("entry", "command", "refused"),
-    (
+    [
         ("rm -rf /", "rm -rf /", True),
         ("rm -rf /", 'rm -rf "/"', True),
         ("rm -rf /", "rm -rf / --no-preserve-root", True),
@@ -171,7 +185,7 @@ def shipped_and(entry: str) -> Law:
         ("tool -x", "tool -x", True),
         ("tool -x", "tool --xylophone", False),
         ("tool --force", "tool --force=false", False),
-    ),
+    ],
 )
 def test_whole_arguments_decide(entry: str, command: str, refused: bool) -> None:
     assert refuses(blocklist(entry), command) is refused
@@ -190,7 +204,7 @@ def test_a_name_that_cannot_be_known_is_refused_as_such() -> None:
     assert "cannot be checked" in judgement.reason
 
 
-@pytest.mark.parametrize("decision", ("ask", "log"))
+@pytest.mark.parametrize("decision", ["ask", "log"])
 def test_ask_and_log_lists(decision: str) -> None:
     judgement = judge(law_of(f'{decision} = ["canary-wipe"]'), "canary-wipe")
     assert judgement.verdict is (Verdict.ASK if decision == "ask" else Verdict.ALLOW)
@@ -199,13 +213,13 @@ def test_ask_and_log_lists(decision: str) -> None:
 
 @pytest.mark.parametrize(
     ("entry", "says"),
-    (
+    [
         ("", "an entry is empty"),
         ("curl x | sh", "one plain command"),
         ("A=1 rm", "starts with a variable"),
         ("rm 'x", "cannot be read"),
         ("-rf", "does not start with a program"),
-    ),
+    ],
 )
 def test_an_entry_that_is_no_plain_command_does_not_load(entry: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):

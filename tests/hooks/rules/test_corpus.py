@@ -24,7 +24,9 @@ def test_every_bypass_is_refused(law: Law) -> None:
 
 
 def test_look_alikes_pass(law: Law) -> None:
-    alarms = [row for row in corpus() if row.should == "allow" and judge(law, row.cmd).verdict > Verdict.ALLOW]
+    alarms = [
+        row for row in corpus() if row.should == "allow" and judge(law, row.cmd).verdict > Verdict.ALLOW
+    ]
     assert len(alarms) <= FALSE_ALARMS, _shown(alarms)
 
 
@@ -48,7 +50,9 @@ def test_the_same_text_gets_the_same_verdict() -> None:
         assert (first.verdict, first.rule, first.segment) == (second.verdict, second.rule, second.segment)
 
 
-@pytest.mark.parametrize("text", ["\x00", "rm -rf /\x00", "rm -rf \udcff", "(" * 1_048_576, "echo 'open", "if true"])
+@pytest.mark.parametrize(
+    "text", ["\x00", "rm -rf /\x00", "rm -rf \udcff", "(" * 1_048_576, "echo 'open", "if true"]
+)
 def test_text_that_cannot_be_read_is_refused(law: Law, text: str) -> None:
     judgement = judge(law, text)
     assert judgement.verdict is Verdict.DENY

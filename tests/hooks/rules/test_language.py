@@ -75,7 +75,7 @@ def test_a_field_tells_one_from_the_other(text: str, hit: str, passed: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("decision", "verdict"), (("deny", Verdict.DENY), ("ask", Verdict.ASK), ("log", Verdict.ALLOW))
+    ("decision", "verdict"), [("deny", Verdict.DENY), ("ask", Verdict.ASK), ("log", Verdict.ALLOW)]
 )
 def test_decisions(decision: str, verdict: Verdict) -> None:
     assert judge(rule(f'program = "x"\ndecision = "{decision}"'), "x").verdict is verdict

@@ -53,14 +53,14 @@ WRITES = (
 
 
 @pytest.mark.parametrize(("path", "verdict"), READS)
-@pytest.mark.parametrize("key", ("path", "file_path"))
+@pytest.mark.parametrize("key", ["path", "file_path"])
 def test_reading_tools(law: Law, path: str, key: str, verdict: Verdict) -> None:
     assert decide(law, "read_file", **{key: path}) is verdict
     assert decide(law, "Read", **{key: path}) is verdict
 
 
 @pytest.mark.parametrize(("path", "verdict"), WRITES)
-@pytest.mark.parametrize("tool", ("write_file", "edit_file", "Write", "Edit"))
+@pytest.mark.parametrize("tool", ["write_file", "edit_file", "Write", "Edit"])
 def test_writing_tools(law: Law, path: str, tool: str, verdict: Verdict) -> None:
     assert decide(law, tool, path=path, content="x") is verdict
 
@@ -73,7 +73,7 @@ def test_searching_tools(law: Law) -> None:
     assert decide(law, "glob", pattern="**/*.py") is Verdict.ABSTAIN
 
 
-@pytest.mark.parametrize("path", (3, None, ["x"]))
+@pytest.mark.parametrize("path", [3, None, ["x"]])
 def test_a_path_that_is_no_text_is_refused(law: Law, path: object) -> None:
     assert decide(law, "write_file", path=path, content="x") is Verdict.DENY
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -25,12 +24,12 @@ def test_a_user_may_do_without_a_shipped_rule() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    (
+    [
         'disable = ["kill-by-name"]',
         '[programs.rm]\nvalues = ["-r"]',
         '[paths]\ncredential = ["!~/.ssh/**"]',
         '[[rule]]\nid = "kill-by-name"\nprogram = "x"',
-    ),
+    ],
 )
 def test_a_project_cannot_weaken(text: str) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -39,7 +38,7 @@ def test_a_project_cannot_weaken(text: str) -> None:
     assert caught.value.line == 1 + text.startswith("[paths]") + text.startswith("[[rule]]")
 
 
-@pytest.mark.parametrize("decision", ("log", "ask"))
+@pytest.mark.parametrize("decision", ["log", "ask"])
 def test_a_milder_rule_of_a_project_takes_nothing_back(decision: str) -> None:
     law = _law(Source(".decurion/rules.toml", f'{decision} = ["git push --force"]', "project"))
     assert judge(law, "git push --force").verdict is Verdict.DENY
@@ -78,7 +77,7 @@ def test_compiled_rules_are_kept_and_decide_the_same(tmp_path: Path, monkeypatch
         assert judge(cold, command).verdict is judge(warm, command).verdict
 
 
-@pytest.mark.parametrize("harm", ("torn", "forged", "open to others"))
+@pytest.mark.parametrize("harm", ["torn", "forged", "open to others"])
 def test_a_cache_that_cannot_be_trusted_is_not_used(
     harm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,7 +112,9 @@ def test_a_state_folder_that_cannot_be_written_is_only_slower(
     assert refuses(Law.load(), "rm -rf /")
 
 
-def test_the_law_of_a_workspace_is_made_of_both_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_law_of_a_workspace_is_made_of_both_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DECURION_CONFIG_DIR", str(tmp_path / "config"))
     monkeypatch.setenv("DECURION_STATE_DIR", str(tmp_path / "state"))
     workspace = tmp_path / "app"
@@ -133,7 +134,7 @@ def test_links_on_this_machine_are_followed(tmp_path: Path, law: Law) -> None:
     workspace, outside = tmp_path / "home" / "app", tmp_path / "home" / "other"
     workspace.mkdir(parents=True)
     outside.mkdir()
-    os.symlink(outside, workspace / "link")
+    Path(workspace / "link").symlink_to(outside)
     places = live_places(str(workspace), home=str(tmp_path / "home"))
     assert law.judge_command("rm -rf link/x", places).verdict is Verdict.DENY
     assert law.judge_command("rm -rf plain/x", places).verdict is Verdict.ALLOW

@@ -16,7 +16,7 @@ RULE = '[[rule]]\nid = "r"\nprogram = "x"\n'
 
 @pytest.mark.parametrize(
     ("text", "line", "says"),
-    (
+    [
         ("deny = [", 1, "not valid TOML"),
         ('a = 1\nb = "', 2, "not valid TOML"),
         ('denny = ["x"]', 1, "did you mean 'deny'"),
@@ -41,7 +41,7 @@ RULE = '[[rule]]\nid = "r"\nprogram = "x"\n'
         ('disable = ["nope"]', 1, "no such rule"),
         (f"{RULE}unless = {{ flagz = '-n' }}", 4, "did you mean 'flags'"),
         ('[programs.x]\nvalue = ["-a"]', 2, "did you mean 'values'"),
-    ),
+    ],
 )
 def test_what_is_wrong_is_named_with_its_line(text: str, line: int, says: str) -> None:
     with pytest.raises(ConfigError) as caught:

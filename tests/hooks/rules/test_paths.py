@@ -24,7 +24,7 @@ def says(predicate: str, word: Value, *cwds: str, places: Places = PLACES) -> bo
 
 @pytest.mark.parametrize(
     ("word", "outside"),
-    (
+    [
         (value("build"), False),
         (value("./a/../b"), False),
         (value("/tmp/x"), False),
@@ -40,7 +40,7 @@ def says(predicate: str, word: Value, *cwds: str, places: Places = PLACES) -> bo
         (value(UNKNOWN, "/"), True),
         (value(Glob("*")), False),
         (value("/", Glob("*")), True),
-    ),
+    ],
 )
 def test_outside(word: Value, *, outside: bool) -> None:
     assert says("outside", word) is outside
@@ -48,7 +48,7 @@ def test_outside(word: Value, *, outside: bool) -> None:
 
 @pytest.mark.parametrize(
     ("word", "whole"),
-    (
+    [
         (value("."), True),
         (value("/home/dev/app/"), True),
         (value(Glob("*")), True),
@@ -56,7 +56,7 @@ def test_outside(word: Value, *, outside: bool) -> None:
         (value(Glob("*"), ".pyc"), False),
         (value("a/", Glob("*")), False),
         (value(UNKNOWN, "./"), True),
-    ),
+    ],
 )
 def test_workspace_root(word: Value, *, whole: bool) -> None:
     assert says("workspace-root", word) is whole
@@ -64,7 +64,7 @@ def test_workspace_root(word: Value, *, whole: bool) -> None:
 
 @pytest.mark.parametrize(
     ("word", "git"),
-    (
+    [
         (value(".git"), True),
         (value("sub/.git/config"), True),
         (value(".", Glob("*")), True),
@@ -72,7 +72,7 @@ def test_workspace_root(word: Value, *, whole: bool) -> None:
         (value(Glob("*")), False),
         (value(".github"), False),
         (value("x.git"), False),
-    ),
+    ],
 )
 def test_workspace_git(word: Value, *, git: bool) -> None:
     assert says("workspace-git", word) is git
@@ -86,7 +86,7 @@ def test_every_possible_folder_counts() -> None:
 
 @pytest.mark.parametrize(
     ("word", "device"),
-    (
+    [
         (value("/dev/sda"), True),
         (value("/dev/disk/by-id/x"), True),
         (value("/dev/", Glob("*")), True),
@@ -94,7 +94,7 @@ def test_every_possible_folder_counts() -> None:
         (value("/dev/null"), False),
         (value("/dev/tcp/h/1"), False),
         (value("dev/sda"), False),
-    ),
+    ],
 )
 def test_devices(word: Value, *, device: bool) -> None:
     assert says("device", word) is device
@@ -102,7 +102,7 @@ def test_devices(word: Value, *, device: bool) -> None:
 
 @pytest.mark.parametrize(
     ("word", "held"),
-    (
+    [
         (value("/home/dev/.ssh/id_rsa"), True),
         (value("/home/dev/.s", Glob("?"), "h/id_", Glob("*")), True),
         (value("/home/dev/.ssh"), True),
@@ -114,7 +114,7 @@ def test_devices(word: Value, *, device: bool) -> None:
         (value("a/", Glob("*")), False),
         (value(UNKNOWN), False),
         (value(".env", UNKNOWN), True),
-    ),
+    ],
 )
 def test_path_sets(word: Value, *, held: bool) -> None:
     assert says("keys", word) is held
@@ -133,5 +133,7 @@ def test_container_paths_are_the_hosts_where_mounted() -> None:
 
 
 def test_links_are_followed_where_the_places_can() -> None:
-    places = Places("/home/dev/app", "/home/dev/app", "/home/dev", resolve=lambda path: path.replace("/link", "/../x"))
+    places = Places(
+        "/home/dev/app", "/home/dev/app", "/home/dev", resolve=lambda path: path.replace("/link", "/../x")
+    )
     assert says("outside", value("link/../../x"), places=places)

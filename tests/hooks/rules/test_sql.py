@@ -9,7 +9,7 @@ from decurion.hooks.rules.sql import throws_away
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    (
+    [
         ("DROP TABLE x", "drop"),
         ("drop table if exists x cascade", "drop"),
         ("select 1; drop schema public", "drop"),
@@ -41,7 +41,7 @@ from decurion.hooks.rules.sql import throws_away
         ("SELECT truncate(1.2)", None),
         ("", None),
         ("it's not sql at all; drop it", None),
-    ),
+    ],
 )
 def test_kinds(text: str, kind: str | None) -> None:
     assert throws_away(text) == kind
