@@ -5,7 +5,7 @@
   const make = (tag, cls, text) => { const e = document.createElement(tag); if (cls) e.className = cls; if (text !== undefined) e.textContent = text; return e; };
   const { agents, tools, strings, calls, kinds } = data;
   const [T, TOOK, AGENT, TOOL, KIND, TEXT, REASON, RULE, SEQ, ID, TURN] = data.columns.map((_, i) => i);
-  const total = calls[T].length, ROW = 30, LANE = 30, GUTTER = 150, AXIS = 26;
+  const total = calls[T].length, ROW = 30, LANE = 30, GUTTER = 196, AXIS = 26;
   const state = { hits: [], selected: -1, from: 0, to: data.length || 1, chart: "cost" };
   const number = new Intl.NumberFormat("en");
   const clock = (ms) => new Date(data.began + ms).toISOString().slice(11, 23);
@@ -38,7 +38,7 @@
     }
     $("foot").textContent = `${data.records} records · rules ${data.policies.map((p) => p.slice(0, 12)).join(", ") || "none"} · enforcement ${data.enforcement || "none"} · newest hash ${data.proof.hash}`;
     tools.forEach((tool, i) => { if (i < 8) { const item = make("span"); const dot = make("i"); dot.style.background = `var(${tone(i)})`; item.append(dot, tool); $("legend").append(item); } });
-    const item = make("span"), dot = make("i"); dot.style.background = "var(--bad)"; item.append(dot, "refused"); $("legend").append(item);
+    for (const [name, colour] of [["failed", "--warn"], ["refused", "--bad"]]) { const item = make("span"), dot = make("i"); dot.style.background = `var(${colour})`; item.append(dot, name); $("legend").append(item); }
   }
 
   // ---- filters ----
@@ -130,7 +130,11 @@
     agents.forEach((agent, n) => {
       if (y(n) < -LANE || y(n) > seen) return;
       g.fillStyle = ink; g.font = "12.5px system-ui, 'DejaVu Sans', sans-serif"; g.textBaseline = "middle";
-      g.fillText(cut(g, agent.id, GUTTER - 22 - agent.depth * 12), 12 + agent.depth * 12, y(n) + LANE / 2);
+      const left = 12 + agent.depth * 12, room = GUTTER - 18 - left, id = cut(g, agent.id, room), taken = g.measureText(id).width + 7;
+      g.fillText(id, left, y(n) + LANE / 2);
+      if (agent.type === agent.id || room - taken < 24) return;
+      g.fillStyle = faint; g.font = "11.5px system-ui, 'DejaVu Sans', sans-serif";
+      g.fillText(cut(g, agent.type, room - taken), left + taken, y(n) + LANE / 2);
     });
     g.beginPath(); g.rect(GUTTER, AXIS, width - GUTTER - 8, seen); g.clip();
     agents.forEach((agent, n) => {
@@ -160,7 +164,8 @@
     g.fillStyle = faint; g.strokeStyle = line; g.font = "11.5px system-ui, 'DejaVu Sans', sans-serif"; g.textBaseline = "middle";
     for (let ms = Math.ceil(state.from / step) * step; ms <= state.to; ms += step) {
       g.beginPath(); g.moveTo(x(ms), AXIS - 4); g.lineTo(x(ms), seen); g.stroke();
-      g.fillText(step < 1000 ? `${ms} ms` : lasted(ms).replace(".0", ""), x(ms) + 4, AXIS / 2);
+      const s = Math.floor(ms / 1000), two = (n) => String(n).padStart(2, "0");
+      g.fillText(step < 1000 ? `${ms} ms` : s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)}` : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`, x(ms) + 4, AXIS / 2);
     }
   }
   function round(g, x, y, w, h) { g.beginPath(); g.roundRect(x, y, w, h, 4); g.fill(); }

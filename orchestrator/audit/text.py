@@ -11,7 +11,7 @@ import orjson
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 _MOST = 100
-_TELLING = ("command", "file_path", "path", "pattern", "description", "prompt")
+_TELLING = ("command", "pattern", "file_path", "path", "description", "prompt")
 _COLOURS = {
     "refused": "red",
     "malformed": "red",

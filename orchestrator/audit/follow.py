@@ -1,0 +1,63 @@
+"""The end of a log, and what is being written to it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from .select import Filter, Record, parse_line, select
+
+POLL_SECONDS = 0.1
+
+
+def last_records(path: Path, wanted: Filter, count: int) -> list[Record]:
+    """Give the last records that fit.
+
+    Raises:
+        AuditError: there is no log there, or it is another version's.
+    """
+    return list(deque((record for _, record in select(path, wanted)), maxlen=max(0, count)))
+
+
+def follow_log(path: Path, wanted: Filter, polls: int | None = None) -> Iterator[Record]:
+    """Give each record that is written from now on; rotation is followed, half a line waits for its rest.
+
+    Args:
+        path: the newest part.
+        wanted: which records.
+        polls: stop after so many looks without anything new; None goes on until it is interrupted.
+    """
+    rest = b""
+    for chunk in _chunks(path, polls):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for record in map(parse_line, lines):
+            if record is not None and wanted.fits(record):
+                yield record
+
+
+def _chunks(path: Path, polls: int | None) -> Iterator[bytes]:
+    """Give what is appended, as it comes."""
+    with ExitStack() as stack:
+        file, idle = stack.enter_context(path.open("rb")), 0
+        file.seek(0, os.SEEK_END)
+        while polls is None or idle < polls:
+            chunk = file.read()
+            if chunk:
+                idle = 0
+                yield chunk
+            elif _was_rotated(path, file.fileno()):
+                file = stack.enter_context(path.open("rb"))
+            else:
+                idle += 1
+                time.sleep(POLL_SECONDS)
+
+
+def _was_rotated(path: Path, descriptor: int) -> bool:
+    try:
+        return path.stat().st_ino != os.fstat(descriptor).st_ino
+    except FileNotFoundError:
+        return False

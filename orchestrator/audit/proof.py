@@ -1,0 +1,73 @@
+"""Verification in words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import orjson
+
+from decurion.hooks import UsageError, as_dict
+from decurion.hooks.audit import Report, verify
+
+from .text import visible
+
+_EXPECTED = re.compile(r"(\d+):([0-9a-f]{64})")
+
+
+def prove(log: Path, key: str | None, expected: tuple[int, str] | None) -> Report:
+    """Verify one log.
+
+    Raises:
+        AuditError: there is no log there, it is another version's, or the key is none.
+    """
+    return verify(str(log), public_key=key, expect=expected)
+
+
+def parse_expected(text: str | None) -> tuple[int, str] | None:
+    """Read `SEQ:HASH`.
+
+    Raises:
+        UsageError: it is not of that form.
+    """
+    if not text:
+        return None
+    found = _EXPECTED.fullmatch(text)
+    if not found:
+        raise UsageError("--expect takes a record's number and hash, as verify prints them: 812:9f86d08…")
+    return int(found[1]), found[2]
+
+
+def as_text(report: Report) -> str:
+    """Give a verdict and what was found, one thing a line."""
+    verdict = (
+        click.style("verified", fg="green", bold=True)
+        if report.ok
+        else click.style("DAMAGED", fg="red", bold=True)
+    )
+    state = {"sealed": "sealed by its session_end", "open": "still open", "empty": "empty"}[report.state]
+    lines = [
+        f"{verdict}  {report.path}",
+        f"  {report.records} records, {state}; newest {report.last_seq}:{report.last_hash}",
+    ]
+    for number, problem in enumerate(report.problems):
+        place = f"{Path(problem.file).name} line {problem.line}, " if problem.line else ""
+        first = "first bad record: " if number == 0 else ""
+        lines.append(f"  {first}{problem.kind}, {place}record {problem.seq}: {visible(problem.message)}")
+    if report.open_calls or report.open_agents:
+        lines.append(
+            f"  {report.open_calls} calls and {report.open_agents} agents have begun and not ended (running, or a crash)"
+        )
+    if report.interrupted:
+        lines.append(f"  {report.interrupted} calls were broken off, and are marked so")
+    if report.signed_to:
+        lines.append(f"  signed up to record {report.signed_to}")
+    lines += [f"  note: {visible(note)}" for note in report.notes]
+    return "\n".join(lines)
+
+
+def as_json(report: Report) -> bytes:
+    """Give everything as one JSON object."""
+    problems = [as_dict(problem) for problem in report.problems]
+    return orjson.dumps({"ok": report.ok, **as_dict(report), "problems": problems})

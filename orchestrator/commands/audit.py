@@ -1,0 +1,304 @@
+"""`decurion audit`: read the log and prove that nothing was altered. Each sub-command imports what it alone needs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from decurion.hooks import UsageError
+
+DAMAGED = 1
+
+_session = click.argument("session", default="last")
+
+
+@click.group()
+def command() -> None:
+    """Read the log and prove that nothing was altered.
+
+    SESSION is the path of a log or of a session's folder, a session id or its beginning, or `last`.
+    """
+
+
+def _filters(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that choose records."""
+    for option in (
+        click.option(
+            "--since", default="", metavar="WHEN", help="From a time on: 10m, 2h, 1d, 2026-11-30T14:00."
+        ),
+        click.option(
+            "--rule", default="", metavar="RULE", help="Only this rule; `git-*` for all that begin so."
+        ),
+        click.option(
+            "--decision",
+            default="",
+            metavar="WORD",
+            help="Only this decision or event: deny, ask, refused, …",
+        ),
+        click.option("--tool", default="", metavar="NAME", help="Only this tool, in any product's spelling."),
+        click.option("--agent", default="", metavar="AGENT", help="Only this agent's id or type."),
+    ):
+        function = option(function)
+    return function
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--verify/--no-verify", "prove", default=True, help="Prove each log as well (the default).")
+@click.option("-n", "--most", default=20, show_default=True, help="How many, newest first; 0 for all.")
+def list_logs(*, as_json: bool, prove: bool, most: int) -> None:
+    """List the sessions of all projects, newest first."""
+    from ..audit.listing import COLUMNS, describe
+    from ..audit.locate import all_logs
+    from ..audit.text import table
+
+    logs = all_logs()
+    rows = [describe(log, prove=prove) for log in (logs[:most] if most else logs)]
+    if as_json:
+        for row in rows:
+            click.echo(orjson.dumps(row.as_json()))
+    elif not rows:
+        click.echo('There is no session yet. Start one: decurion run "…"')
+    else:
+        click.echo(table(COLUMNS, [row.as_cells() for row in rows]))
+
+
+@command.command("show")
+@_session
+@_filters
+@click.option("--json", "as_json", is_flag=True, help="The records as they stand, one a line.")
+def show(session: str, *, as_json: bool, **wanted: str) -> None:
+    """Show the records of a session, those that fit."""
+    from ..audit.locate import find_log
+    from ..audit.select import Filter, point_in_time, select
+    from ..audit.text import line
+
+    wanted["since"] = point_in_time(wanted["since"])
+    shown = 0
+    for raw, record in select(find_log(session), Filter(**wanted)):
+        shown += 1
+        if as_json:
+            sys.stdout.buffer.write(raw + b"\n")
+        else:
+            click.echo(line(record))
+    if not shown and not as_json:
+        click.echo("No record fits." if any(wanted.values()) else "The log is empty.")
+
+
+@command.command("tail")
+@_session
+@_filters
+@click.option("-f", "--follow", is_flag=True, help="Go on with what is written from now on, until Ctrl-C.")
+@click.option("-n", "--lines", default=20, show_default=True, help="How many of the last records.")
+def tail(session: str, *, follow: bool, lines: int, **wanted: str) -> None:
+    """Show the last records, and with -f those that come."""
+    from ..audit.follow import follow_log, last_records
+    from ..audit.locate import find_log
+    from ..audit.select import Filter, point_in_time
+    from ..audit.text import line
+
+    wanted["since"] = point_in_time(wanted["since"])
+    log, chosen = find_log(session), Filter(**wanted)
+    for record in last_records(log, chosen, lines):
+        click.echo(line(record))
+    for record in follow_log(log, chosen) if follow else ():
+        click.echo(line(record))
+
+
+@command.command("tree")
+@_session
+def show_tree(session: str) -> None:
+    """Show the agents of a session: who led whom, turns, tokens, cost, files, reports."""
+    from ..audit.locate import find_log
+    from ..audit.summary import summarize
+    from ..audit.text import money
+    from ..audit.tree import tree
+
+    summary = summarize(find_log(session))
+    click.echo(
+        f"{summary.session_id}  {summary.began[:19].replace('T', ' ')} UTC  {summary.status or 'has not ended'}"
+    )
+    for text in tree(summary):
+        click.echo(text)
+    click.echo(
+        f"{summary.calls} calls, {summary.refused} refused, {summary.tokens:,} tokens, {money(summary.cost)}"
+    )
+
+
+@command.command("verify")
+@_session
+@click.option("--key", metavar="KEY", help="The public key that must have signed: 64 hex digits or a file.")
+@click.option("--expect", metavar="SEQ:HASH", help="A record's number and hash, noted down earlier.")
+@click.option("--all", "every", is_flag=True, help="All sessions of all projects.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a log.")
+@click.pass_context
+def verify_logs(
+    ctx: click.Context, session: str, *, key: str | None, expect: str | None, every: bool, as_json: bool
+) -> None:
+    """Prove a log. Exit code 0: nothing altered, nothing missing; 1: damaged."""
+    from ..audit.locate import all_logs, find_log
+    from ..audit.proof import as_json as report_json
+    from ..audit.proof import as_text, parse_expected, prove
+
+    expected, damaged = parse_expected(expect), False
+    for log in all_logs() if every else [find_log(session)]:
+        report = prove(log, key, expected)
+        damaged = damaged or not report.ok
+        click.echo(report_json(report) if as_json else as_text(report))
+    ctx.exit(DAMAGED if damaged else 0)
+
+
+@command.command("keygen")
+@click.option(
+    "--dir", "folder", metavar="DIR", help="Where to; the state folder by default, where it is used at once."
+)
+def keygen(folder: str | None) -> None:
+    """Make an Ed25519 key; from then on checkpoints of every log are signed."""
+    from decurion.hooks.audit import generate, state_dir
+
+    public, name = generate(folder or state_dir())
+    click.echo(f"Public key {name} in {public}: give it to whoever is to verify your logs.")
+    click.echo(Path(public).read_text(encoding="ascii").strip())
+
+
+@command.command("sql")
+@click.argument("query")
+@click.option(
+    "-s",
+    "--session",
+    "sessions",
+    multiple=True,
+    help="Of which session; more than once for many. Default: last.",
+)
+@click.option("--all", "every", is_flag=True, help="Over all sessions of all projects.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+def sql(query: str, *, sessions: tuple[str, ...], every: bool, as_json: bool) -> None:
+    """Ask a QUERY in SQL: SELECT … FROM records, calls, denied, agents, commands, costs. Needs decurion[sql]."""
+    from ..audit.locate import all_logs, find_log
+    from ..audit.sql import ask
+    from ..audit.text import brief, table
+
+    logs = all_logs() if every else [find_log(name) for name in (sessions or ("last",))]
+    if not logs:
+        raise UsageError("There is no session yet.")
+    names, rows = ask(logs, query)
+    if as_json:
+        for row in rows:
+            click.echo(orjson.dumps(dict(zip(names, row, strict=True)), default=str))
+        return
+    cells = [tuple("NULL" if cell is None else brief(str(cell), 200) for cell in row) for row in rows]
+    click.echo(table(tuple(names), cells))
+
+
+@command.command("replay")
+@_session
+@click.option("--rules", required=True, metavar="FILE", help="The changed rule file.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a changed call.")
+def replay_rules(session: str, *, rules: str, as_json: bool) -> None:
+    """Judge past calls by a changed rule file: which would now be refused, which allowed. Runs nothing."""
+    from decurion.hooks.rules import Law
+
+    from ..audit.locate import find_log
+    from ..audit.replay import replay
+    from ..audit.words import change_json, replay_text
+
+    if not Path(rules).is_file():
+        raise UsageError(f"There is no rule file {rules}.")
+    outcome = replay(find_log(session), Law.load(rules, cache=False))
+    _say([change_json(change) for change in outcome.changes or ()] if as_json else replay_text(outcome))
+
+
+@command.command("diff")
+@click.argument("first")
+@click.argument("second")
+def diff(first: str, second: str) -> None:
+    """Compare two sessions: calls that only one of them made, and their sums."""
+    from ..audit.compare import compare
+    from ..audit.locate import find_log
+    from ..audit.words import comparison_text
+
+    _say(comparison_text(compare(find_log(first), find_log(second))))
+
+
+@command.command("export")
+@_session
+@click.option(
+    "--format", "kind", type=click.Choice(["otlp", "ocsf", "csv"]), default="otlp", show_default=True
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="The file; standard output by default.")
+@click.option(
+    "--endpoint", metavar="URL", help="Send OTLP over HTTP instead, to http://localhost:4318 or the like."
+)
+@click.option("--content", is_flag=True, help="With arguments and prompts (secrets stay removed).")
+def export(session: str, *, kind: str, output: str | None, endpoint: str | None, content: bool) -> None:
+    """Hand a session on: OpenTelemetry spans (OTLP JSON), OCSF events, or CSV."""
+    from ..audit.export import as_csv, ocsf, otlp, send
+    from ..audit.locate import find_log
+
+    log = find_log(session)
+    made = {
+        "otlp": lambda: otlp(log, content=content),
+        "ocsf": lambda: ocsf(log),
+        "csv": lambda: as_csv(log),
+    }[kind]()
+    if endpoint:
+        if kind != "otlp":
+            raise UsageError("--endpoint takes OTLP only; use --format otlp")
+        click.echo(f"{send(made, endpoint)} requests sent to {endpoint}")
+        return
+    _save(made, output)
+
+
+@command.command("report")
+@_session
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False), default="audit-report.html", show_default=True
+)
+def report(session: str, *, output: str) -> None:
+    """Write one HTML page of a session that needs no network: timeline, filters, refused calls, cost, proof."""
+    from ..audit.locate import find_log
+    from ..audit.report import render
+
+    _save([render(find_log(session)).encode()], output)
+    click.echo(f"Written to {output}")
+
+
+@command.command("transcript")
+@click.argument("agent")
+@click.option("-s", "--session", default="last", help="Of which session.")
+@click.option("--json", "as_json", is_flag=True, help="The lines as they stand.")
+@click.option("--turn", type=int, help="Only this turn.")
+def transcript(agent: str, *, session: str, as_json: bool, turn: int | None) -> None:
+    """Read what an AGENT was told and said: the messages beside the log."""
+    from ..audit.locate import find_log
+    from ..audit.transcripts import find_transcript, lines_of, message_text
+
+    for raw, message in lines_of(find_transcript(find_log(session), agent), turn):
+        click.echo(raw if as_json else message_text(message))
+
+
+def _say(lines: Iterable[str | bytes]) -> None:
+    for text in lines:
+        click.echo(text)
+
+
+def _save(made: Iterable[bytes] | Iterator[bytes], output: str | None) -> None:
+    """Write lines to a file or to standard output.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    if output is None:
+        for text in made:
+            sys.stdout.buffer.write(text + b"\n")
+        return
+    try:
+        with Path(output).open("wb") as file:
+            file.writelines(text + b"\n" for text in made)
+    except OSError as error:
+        raise UsageError(f"cannot write {output}: {error.strerror}") from error
