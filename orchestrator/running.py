@@ -17,7 +17,7 @@ import orjson
 
 from decurion.agents.dispatch import Approve, nobody
 from decurion.agents.groups import task_group
-from decurion.agents.moments import Listener
+from decurion.agents.moments import Listener, Notice
 from decurion.agents.result import SubagentResult
 
 from .options import SessionOptions
@@ -76,12 +76,14 @@ async def _run(options: SessionOptions, prompt: str, output: Output) -> tuple[Fi
 
 
 class Output:
-    """Where a session's moments and its end go. The base prints nothing but the result's text."""
+    """Where a session's moments and its end go. The base prints the result's text, and warnings on stderr."""
 
     approve: Approve = staticmethod(nobody)
 
     def listen(self, moment: Any) -> None:
-        """Take in one moment."""
+        """Take in one moment. That hooks are not in force, say, is told however little else is."""
+        if isinstance(moment, Notice) and moment.level == "warning":
+            click.echo(f"decurion: {moment.text}", err=True)
 
     def opened(self, session: Session) -> None:
         """The session is open; its first message goes out in an hour at the latest."""
@@ -113,6 +115,8 @@ class _Json(Output):
     def listen(self, moment: Any) -> None:
         if self._stream:
             self._stream(moment)
+        else:
+            super().listen(moment)
 
     def opened(self, session: Session) -> None:
         if self._is_stream:
