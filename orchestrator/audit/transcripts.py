@@ -50,10 +50,9 @@ def message_text(message: Any) -> str:
     """Give one line of a transcript as text: who speaks, then each block."""
     if message.get("type") == "system":
         return f"── {visible(str(message.get('subtype')))} ──"
+    told: Any = message.get("message") or Message()
     head = f"── turn {message.get('turn')} · {visible(str(message.get('type')))} · {str(message.get('timestamp'))[11:19]} ──"
-    return "\n".join(
-        [head, *(_block(block) for block in _blocks((message.get("message") or {}).get("content")))]
-    )
+    return "\n".join([head, *(_block(block) for block in _blocks(told.get("content")))])
 
 
 def _blocks(content: Any) -> list[Any]:
