@@ -91,21 +91,39 @@ def _with_endings(matched: str, new: str, otherwise: str) -> str:
     ending = old_endings[0] if old_endings else otherwise
     pieces: list[str] = []
     for number, line in enumerate(new_lines[:-1]):
-        ending = known.get(number, ending)
+        wanted = known.get(number, ending)
+        # An empty line in LF after a line in CR would make one CRLF of two endings.
+        merges = not line and bool(pieces) and (ending, wanted) == ("\r", "\n")
+        ending = ending if merges else wanted
         pieces += [line, ending]
     return "".join([*pieces, new_lines[-1]])
 
 
 def _aligned(old: Sequence[str], new: Sequence[str], endings: Sequence[str]) -> dict[int, str]:
-    """Map numbers of new lines to the endings of the old lines they repeat or replace."""
-    known: dict[int, str] = {}
-    for _, old_from, old_to, new_from, new_to in difflib.SequenceMatcher(
-        None, old, new, autojunk=False
-    ).get_opcodes():
-        for step in range(min(old_to - old_from, new_to - new_from)):
-            if old_from + step < len(endings):
-                known[new_from + step] = endings[old_from + step]
-    return known
+    """Map numbers of new lines to the endings of the old lines they repeat or replace.
+
+    Lines that are the same at the start and at the end are paired first: among equal lines, blank ones above all, a
+    general comparison may pair others.
+    """
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    pairs = [(number, number) for number in range(head)]
+    pairs += [(len(old) - number, len(new) - number) for number in range(1, tail + 1)]
+    middle = difflib.SequenceMatcher(
+        None, old[head : len(old) - tail], new[head : len(new) - tail], autojunk=False
+    )
+    for _, old_from, old_to, new_from, new_to in middle.get_opcodes():
+        steps = range(min(old_to - old_from, new_to - new_from))
+        pairs += [(head + old_from + step, head + new_from + step) for step in steps]
+    return {mine: endings[theirs] for theirs, mine in pairs if theirs < len(endings)}
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many items two sequences have in common at the start."""
+    return next(
+        (number for number, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
 
 
 def _ambiguous(text: str, matches: Sequence[re.Match[str]]) -> str:
