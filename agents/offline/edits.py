@@ -19,6 +19,10 @@ class Edit:
     new: str
     everywhere: bool = False
 
+    def apply(self, text: str) -> str:
+        """Give a text as the edit leaves it."""
+        return text.replace(self.old, self.new, -1 if self.everywhere else 1)
+
     def args(self, path: str) -> dict[str, Any]:
         """Give the arguments of the call."""
         args: dict[str, Any] = {"path": path, "old_string": self.old, "new_string": self.new}

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from .conversation import Conversation, Exchange
+from .imports import project_names
 from .replies import Call
-from .scopes import project_names
 from .wording import Order
 
 GLOB = "*.{py,pyi}"

@@ -13,6 +13,7 @@ LOOK = "Look, change nothing"
 _PLACE = re.compile(r"\bpart (\d+) of (\d+)\b", re.IGNORECASE)
 _FILE = re.compile(r"^- `(.+)`$", re.MULTILINE)
 _FACT = re.compile(r"^What `(\w+)` is in this project: (.+)$", re.MULTILINE)
+_ATTEMPT = re.compile(r"^Attempt (\d+):", re.MULTILINE)
 _PROJECT = re.compile(r"^The project's own names: (.+)$", re.MULTILINE)
 
 
@@ -102,6 +103,7 @@ def read_part(text: str) -> Part | str:
         look=text.startswith(LOOK),
         kinds=_kinds(text, order.changes) if place else None,
         project=frozenset(own[1].split(", ")) if own else frozenset(),
+        attempt=int(attempt[1]) if (attempt := _ATTEMPT.search(text)) else 1,
     )
 
 

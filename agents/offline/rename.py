@@ -13,8 +13,9 @@ import builtins
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from .imports import Import, imports_of, is_foreign
 from .plans import Left, Plan, Span, in_text, plan_of
-from .scopes import Import, Scope, Uses, imports_of, is_foreign, uses_of
+from .scopes import Scope, Uses, uses_of
 from .source import Piece, Source
 from .wording import Change, Order
 
@@ -43,6 +44,8 @@ class Facts:
 
     kinds: frozenset[str] = frozenset(KINDS[:3])
     project: frozenset[str] = field(default_factory=frozenset[str])
+    again: bool = False
+    """The file may be half changed already: a use whose definition or import has the new name is meant, too."""
 
 
 def kinds_in(source: Source, name: str) -> dict[str, int]:
@@ -145,6 +148,8 @@ class _Judge:
         return "" if "local" in self.targets else "as a variable or parameter of a function"
 
     def _why_not_module(self, scope: Scope, imports: Sequence[Import]) -> str:
+        if not scope.own and not imports and self._is_half_done():
+            return ""
         if not scope.own and (imports or not self.stars):
             return "as a name that comes from elsewhere"
         return "" if self.targets & {"module", "alias"} else "as a name of the module"
@@ -167,6 +172,14 @@ class _Judge:
         if self._is_keyword(index):
             return new, self._keyword(index)
         return new, self._why_not(self._binder(piece.start))
+
+    def _is_half_done(self) -> bool:
+        new = self.change.new
+        return self.facts.again and any(
+            new == piece.text and uses_of(self.source, new).scope_at(piece.start).binder().binds
+            for piece in self.source.pieces
+            if piece.kind == "name"
+        )
 
     def _imported(self, one: Import, is_name: bool) -> tuple[str, str]:  # noqa: FBT001 - which of its two names
         """Judge a name in an import statement: what the file calls it and what its module calls it may differ."""

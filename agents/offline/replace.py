@@ -8,35 +8,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import cast
 
+from .chains import Chain, chains_of, is_declared
+from .imports import Import, imports_of
 from .plans import Left, Plan, Span, in_text, plan_of
-from .scopes import Import, imports_of, uses_of
+from .scopes import uses_of
 from .source import Piece, Source
 from .wording import Change, Order
 
 Statement = ast.Import | ast.ImportFrom
 Names = tuple[str, str, str]
 """Module, name and alias of one imported name, as `Import` has them."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Chain:
-    """Dotted names in the code of a file, and what they stand for by its imports."""
-
-    pieces: tuple[Piece, ...]
-    """The names alone, without the dots."""
-    origin: Import | None
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        return tuple(piece.text for piece in self.pieces)
-
-    @property
-    def meaning(self) -> str:
-        head = self.origin.meaning if self.origin else self.words[0]
-        return ".".join((head, *self.words[1:]))
 
 
 def plan_replace(source: Source, change: Change, order: Order, path: str) -> Plan:
@@ -53,7 +36,7 @@ class _Replacing:
         self.source, self.old, self.new = source, change.old, change.new
         self.package = path.removesuffix(".py").split("/")[:-1]
         self.table = {one.bound: one for one in imports_of(source)}
-        self.chains = tuple(_chains(source, self.table))
+        self.chains = tuple(chains_of(source, self.table))
         self.left: list[Left] = []
         self.notes: list[str] = []
         self._wanted: set[str] = set()
@@ -74,7 +57,7 @@ class _Replacing:
                 self._kept.add(chain.origin.start)
         return spans
 
-    def _use(self, chain: _Chain) -> Span | None:
+    def _use(self, chain: Chain) -> Span | None:
         """Give the change of one use; None if it is not one, or if its changed import does all that is needed."""
         meaning = self._absolute(chain.meaning, chain.origin)
         if not _begins(meaning, self.old) and not self._is_ours_plainly(chain):
@@ -89,7 +72,7 @@ class _Replacing:
             self._need(self.new.rpartition(".")[0])
         return Span(chain.pieces[0].start, chain.pieces[covered - 1].end, self.new)
 
-    def _renamed_head(self, chain: _Chain, origin: Import, head: str) -> Span | None:
+    def _renamed_head(self, chain: Chain, origin: Import, head: str) -> Span | None:
         """A use through a name that the import gives: it changes only if the imported name itself does."""
         if origin.alias:
             return None
@@ -101,7 +84,7 @@ class _Replacing:
             return Span(first.start, first.end, self.new)
         return None
 
-    def _unexplained(self, chain: _Chain) -> Span | None:
+    def _unexplained(self, chain: Chain) -> Span | None:
         """A use that no import explains: as it is written, and never a definition."""
         count = len(self.old.split("."))
         if ".".join(chain.words[:count]) != self.old:
@@ -123,9 +106,9 @@ class _Replacing:
         uses = uses_of(self.source, piece.text)
         if uses.scope_at(piece.start).resolve() != "module" or piece.start in uses.stored:
             return False
-        return piece.start in uses.placed or not _is_declared(self.source, piece)
+        return piece.start in uses.placed or not is_declared(self.source, piece)
 
-    def _is_ours_plainly(self, chain: _Chain) -> bool:
+    def _is_ours_plainly(self, chain: Chain) -> bool:
         """Whether a plain name means the one that an import brings in from wherever it stands."""
         return (
             "." not in self.old
@@ -312,17 +295,6 @@ def _names(one: Import) -> Names:
     return one.module, one.name, one.alias
 
 
-def _is_declared(source: Source, piece: Piece) -> bool:
-    """Whether a name that the syntax tree does not place is a keyword, an alias, or declared by `global`."""
-    index = source.index_at(piece.start)
-    before = source.pieces[max(0, index - 1)].text
-    if before == "as" or source.pieces[index + 1].text == "=":
-        return True
-    while index and source.pieces[index - 1].text in {",", "global", "nonlocal"} | {piece.text}:
-        index -= 1
-    return source.pieces[index].text in {"global", "nonlocal"}
-
-
 def _plain(new: Names) -> str:
     module, _, alias = new
     return f"{module} as {alias}" if alias else module
@@ -345,42 +317,3 @@ def _statements(imports: Sequence[Import]) -> Iterator[tuple[Statement, list[Imp
         grouped.setdefault(id(one.statement), []).append(one)
     for parts in grouped.values():
         yield parts[0].statement, parts
-
-
-def _chains(source: Source, table: dict[str, Import]) -> Iterator[_Chain]:
-    """Give every dotted chain of names in the code outside import statements."""
-    places = [
-        (
-            source.offset(one.statement.lineno, one.statement.col_offset),
-            source.offset(one.statement.end_lineno or 1, one.statement.end_col_offset or 0),
-        )
-        for one in table.values()
-    ]
-    pieces = [piece for piece in source.pieces if piece.kind != "comment" and piece.text.strip()]
-    index = 0
-    while index < len(pieces):
-        first = pieces[index]
-        index += 1
-        if first.kind != "name" or any(start <= first.start < end for start, end in places):
-            continue
-        if index > 1 and pieces[index - 2].text == ".":
-            continue
-        names = [first]
-        while index + 1 < len(pieces) and pieces[index].text == "." and pieces[index + 1].kind == "name":
-            names.append(pieces[index + 1])
-            index += 2
-        origin = table.get(first.text)
-        if origin is not None and not _is_use_of_import(source, first):
-            origin = None
-        yield _Chain(tuple(names), origin)
-
-
-def _is_use_of_import(source: Source, piece: Piece) -> bool:
-    """Whether a name means what the file's import says, not a variable of the same name or a keyword."""
-    uses = uses_of(source, piece.text)
-    binder = uses.scope_at(piece.start).binder()
-    if binder.kind != "module":
-        return not binder.own
-    if piece.start in uses.placed:
-        return True
-    return source.pieces[source.index_at(piece.start) + 1].text != "="

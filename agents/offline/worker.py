@@ -14,7 +14,8 @@ from itertools import groupby
 
 from ..messages_api import Answer, Request
 from .conversation import Conversation
-from .edits import edits_of
+from .edits import Edit, edits_of
+from .imports import project_names
 from .looking import files_found, look_for, names_of_project
 from .parts import Part, counted, read_part
 from .plans import Left, Plan
@@ -22,7 +23,6 @@ from .reading import Reading, read_parts
 from .rename import Facts, kinds_in, plan_rename
 from .replace import plan_replace
 from .replies import Call, lines_of, refusals, reply
-from .scopes import project_names
 from .source import Unreadable, read_source
 
 READ_AT_ONCE = 4  # files; a turn's results must fit the window together
@@ -34,12 +34,17 @@ _NOTE = re.compile(r"^- `(.+?)`: (.+)$")
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """Where one file stands. `failed` says why it cannot be changed."""
+    """Where one file stands. `failed` says why it cannot be changed.
+
+    `before` is its text before edits of which not all went through; None where there were none or it is not known.
+    """
 
     path: str
     reading: Reading
     done: bool = False
     failed: str = ""
+    tried: bool = False
+    before: str | None = None
 
 
 def answer_worker(request: Request, talk: Conversation, clumsy: str) -> Answer:
@@ -90,9 +95,12 @@ class _Worker:
         wrong = next((one for one in newest if one.is_error), None)
         if wrong and (wrong.refused or len(turns) >= TRIES):
             return _File(path, Reading(), failed=" ".join(wrong.result.split())[:300])
-        since = turns[-1] if turns else -1
-        reading = read_parts([one for one in about if one.name == "read_file" and one.turn > since])
-        return _File(path, reading, failed=reading.problem)
+        reads = [one for one in about if one.name == "read_file"]
+        last, one_before = [-1, -1, *turns][:-3:-1]
+        reading = read_parts([one for one in reads if one.turn > last])
+        earlier = read_parts([one for one in reads if one_before < one.turn < last])
+        before = earlier.text if earlier.complete else None
+        return _File(path, reading, failed=reading.problem, tried=bool(turns), before=before)
 
     def _is_settled(self, file: _File) -> bool:
         if file.done or file.failed:
@@ -109,23 +117,39 @@ class _Worker:
         try:
             if self.part.look:
                 return self._looked(text), []
-            plans = list(self._plans(file.path, text))
+            note, edits = self._rest(file) or self._edits(file.path, text, again=file.tried)
         except Unreadable as problem:
             return f"left as it is, it cannot be read as Python: {problem}", []
-        calls: list[Call] = []
-        for plan in plans:
-            calls += [("edit_file", edit.args(file.path)) for edit in edits_of(text, plan)]
-            text = plan.apply(text)
-        if calls and "edit_file" not in self.talk.tools:
+        if edits and "edit_file" not in self.talk.tools:
             return "not changed: I have no tool to edit with", []
-        return _said_of(plans, file.reading.text), calls
+        return note, [("edit_file", edit.args(file.path)) for edit in edits]
 
-    def _plans(self, path: str, text: str) -> Iterator[Plan]:
+    def _rest(self, file: _File) -> tuple[str, list[Edit]] | None:
+        """The edits still to be made where the newest ones were cut short; None if the file is not what they leave."""
+        if file.before is None:
+            return None
+        note, edits = self._edits(file.path, file.before, again=False)
+        text, done = file.before, 0
+        while text != file.reading.text and done < len(edits):
+            text = edits[done].apply(text)
+            done += 1
+        return (note, edits[done:]) if text == file.reading.text else None
+
+    def _edits(self, path: str, text: str, *, again: bool) -> tuple[str, list[Edit]]:
+        """Say what the changes do to a text, and give their edits."""
+        plans, edits, after = list(self._plans(path, text, again=again)), list[Edit](), text
+        for plan in plans:
+            edits += edits_of(after, plan)
+            after = plan.apply(after)
+        return _said_of(plans, text), edits
+
+    def _plans(self, path: str, text: str, *, again: bool) -> Iterator[Plan]:
         """Give the plan of each change, each for the text that the ones before it leave."""
         for change in self.part.order.changes:
             source = read_source(text)
             if change.verb == "rename":
-                plan = plan_rename(source, change, self.part.order, self._facts(change.old))
+                facts = replace(self._facts(change.old), again=again or self.part.attempt > 1)
+                plan = plan_rename(source, change, self.part.order, facts)
             else:
                 plan = plan_replace(source, change, self.part.order, path)
             after = plan.apply(text)
@@ -160,7 +184,9 @@ class _Worker:
                 "The files are done; I share them at once.",
                 [("bash", {"command": self.clumsy})],
             )
-        changed = [file.path for file in self.files if file.done and file.path in self.noted]
+        changed = [
+            file.path for file in self.files if "changed" in self.noted.get(file.path, "") and not file.failed
+        ]
         if can_run and changed and not self._checks():
             return reply(self.request, "I check that they parse.", [("bash", {"command": _check(changed)})])
         return reply(self.request, self._report())

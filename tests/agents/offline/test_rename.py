@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from decurion.agents.offline.imports import project_names
 from decurion.agents.offline.plans import Plan
 from decurion.agents.offline.rename import Facts, kinds_in, plan_rename
-from decurion.agents.offline.scopes import project_names
 from decurion.agents.offline.source import read_source
 from decurion.agents.offline.wording import Order, read_order
 

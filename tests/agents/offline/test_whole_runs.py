@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from decurion.agents.history import History
 from decurion.agents.offline import Manners
-from decurion.agents.tools import TOOLS
+from decurion.agents.tools import TOOLS, ToolContext
+from decurion.hooks import ToolError
 from tests.agents.offline.team import Team, open_team, write
 
 pytestmark = pytest.mark.anyio
@@ -291,3 +294,46 @@ async def test_a_lead_without_subagents_does_the_work_itself(tmp_path: Path) -> 
     async with open_team(tmp_path / "p") as team:
         ran = await team.run("rename function get_user to fetch_user", TOOLS, "You are the lead.", depth=0)
     assert "`src/app/users.py`: 1 place changed" in ran.report
+
+
+@pytest.mark.parametrize("order", ["rename function load to read", "replace call base.load by other.read"])
+@pytest.mark.parametrize("cut", [1, 2, 3])
+async def test_edits_that_were_cut_short_are_finished_whatever_stands_between(
+    tmp_path: Path, order: str, cut: int
+) -> None:
+    """From the edit numbered `cut` on, none of the first try is run: the file is left half changed."""
+    text = "from base import load\n\n\ndef f():\n    return load, 'load'\n\n\ndef g():\n    return 2\n\n\nx = load()\n"
+    write(tmp_path / "p", {"a.py": text})
+    seen: list[str] = []
+
+    async def flaky(context: ToolContext, args: Any) -> Any:
+        seen.append(args["old_string"])
+        if cut <= len(seen) <= 3:
+            raise ToolError("Interrupted while it ran: it may have had effect.")
+        return await TOOLS["edit_file"].run(context, args)
+
+    tools = {name: TOOLS[name] for name in ("read_file", "grep", "glob")}
+    tools["edit_file"] = replace(TOOLS["edit_file"], run=flaky)
+    part = f"This is part 1 of 1.\nChange: {order}\nWhat `load` is in this project: module\nThe project's own names: base\nFiles:\n- `a.py`"
+    async with open_team(tmp_path / "p") as team:
+        ran = await team.run(part, tools, "You refactor.")
+    assert "places changed" in ran.report
+    after = text.replace("load", "read").replace("'read'", "'load'")
+    after = after if order.startswith("rename") else after.replace("from base", "from other")
+    assert (tmp_path / "p/a.py").read_text() == after
+
+
+async def test_a_second_attempt_finishes_what_another_agent_left_half_renamed(tmp_path: Path) -> None:
+    write(
+        tmp_path / "p",
+        {"a.py": "from base import read\n\nx = load()\n", "b.py": "def f(load): return load\n"},
+    )
+    part = (
+        "This is part 1 of 1.\nChange: rename function `load` to `read`\nWhat `load` is in this project: module\n"
+        "The project's own names: base\nFiles:\n- `a.py`\n- `b.py`\nAttempt 2: the one before did not finish."
+    )
+    tools = {name: TOOLS[name] for name in ("read_file", "edit_file")}
+    async with open_team(tmp_path / "p") as team:
+        await team.run(part, tools, "You refactor.")
+    assert (tmp_path / "p/a.py").read_text() == "from base import read\n\nx = read()\n"
+    assert (tmp_path / "p/b.py").read_text() == "def f(load): return load\n"
