@@ -51,21 +51,20 @@ def _apply(op: str, args: list[int | None]) -> int | None:
     known = [arg for arg in args if arg is not None]
     if len(known) != len(args):
         return None
-    table: dict[str, Callable[..., int]] = _UNARY if len(args) == 1 else _BINARY
     try:
-        result = table[op](*known) if op in table else None
-    except (ArithmeticError, ValueError, TypeError):
+        result = _UNARY[op](known[0]) if len(known) == 1 else _BINARY[op](known[0], known[1])
+    except (ArithmeticError, ValueError, LookupError):
         return None
-    return result if result is not None and abs(result) < _LIMIT else None
+    return result if abs(result) < _LIMIT else None
 
 
-_UNARY: dict[str, Callable[..., int]] = {
+_UNARY: dict[str, Callable[[int], int]] = {
     "-": lambda x: -x,
     "+": lambda x: x,
     "!": lambda x: int(not x),
     "~": lambda x: ~x,
 }
-_BINARY: dict[str, Callable[..., int]] = {
+_BINARY: dict[str, Callable[[int, int], int]] = {
     "+": lambda x, y: x + y,
     "-": lambda x, y: x - y,
     "*": lambda x, y: x * y,

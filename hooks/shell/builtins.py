@@ -89,7 +89,7 @@ def set_(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
 
 
 def _option(st: State, text: str, name: str) -> None:
-    wanted = {name} if name else set()
+    wanted: set[str] = {name} if name else set()
     if "e" in text[1:]:
         wanted.add("errexit")
     st.options = st.options | wanted if text.startswith("-") else st.options - wanted

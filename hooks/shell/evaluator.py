@@ -173,7 +173,8 @@ def _if(m: Machine, st: State, fr: Frame, command: If) -> Outcome:
 
 def _case(m: Machine, st: State, fr: Frame, command: Case) -> Outcome:
     value = value_of(m, st, fr, command.word)
-    before, outs = st.fork(), []
+    before = st.fork()
+    outs: list[Value] = []
     certain = False
     for patterns, body in command.items:
         branch = before.fork()

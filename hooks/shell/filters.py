@@ -147,7 +147,8 @@ def _cut(args: Args, text: str) -> str | None:
     chosen = next(values_of(args, "f", "fields"), None)
     characters = next(values_of(args, "c", "characters"), None) or next(values_of(args, "b", "bytes"), None)
     delimiter = next((value.text for value in values_of(args, "d", "delimiter")), "\t") or "\t"
-    spec = (chosen or characters).text if chosen or characters else None
+    wanted = chosen or characters
+    spec = wanted.text if wanted else None
     if not spec:
         return None
     out = ""

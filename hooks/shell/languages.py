@@ -37,7 +37,7 @@ def starts(parts: tuple[Part, ...], prefix: str) -> bool:
     return overlaps(parts, (*((prefix,) if prefix else ()), _Rest()))
 
 
-def overlaps(one: tuple[Part, ...], other: tuple[Part, ...]) -> bool:
+def overlaps(one: tuple[Part, ...], other: tuple[Part | _Rest, ...]) -> bool:
     """True if some text is in both languages."""
     left, right = _steps(one), _steps(other)
     seen: set[tuple[int, int]] = set()

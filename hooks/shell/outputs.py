@@ -260,13 +260,10 @@ def _converted(kind: str, value: Value, precision: str | None, width: str | None
     if kind == "b":
         return literal(quotes.backslash(text))
     if kind in "sqQ":
-        text = (
-            quotes.quote(text)
-            if kind in "qQ"
-            else text[: int(precision)]
-            if (precision or "").isdigit()
-            else text
-        )
+        if kind != "s":
+            text = quotes.quote(text)
+        elif precision and precision.isdigit():
+            text = text[: int(precision)]
         pad = int(width) if width and width.isdigit() and len(width) < 5 else 0
         return literal(text.ljust(pad) if "-" in flags else text.rjust(pad))
     if kind == "c":

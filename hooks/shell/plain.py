@@ -56,7 +56,7 @@ class _Parser:
         self.text = text
         self.at = 0
         self.end = 0
-        self.kind: str | None = ""
+        self.kind: str | None = None
         self.found: re.Match[str] | None = None
         self._next()
 
@@ -85,12 +85,11 @@ class _Parser:
         self._newlines()
         while self.kind is not None:
             stmts.append(self._and_or())
-            if self.kind is None:
-                break
-            if self._joint not in {";", "\n"}:
+            if self._joint in {";", "\n"}:
+                self._next()
+                self._newlines()
+            elif self.found is not None:
                 raise _Other
-            self._next()
-            self._newlines()
         return tuple(stmts)
 
     def _newlines(self) -> None:

@@ -195,7 +195,7 @@ class _Reader:
     def _assign(self, node: Json) -> Assign:
         array = node.get("Array")
         return Assign(
-            (node.get("Name") or {}).get("Value", ""),
+            _named(node.get("Name")),
             self.word(node["Value"]) if node.get("Value") else None,
             append=bool(node.get("Append")),
             index=self._maybe(node.get("Index")),
@@ -232,7 +232,8 @@ class _Reader:
                 self._maybe(loop.get("Post")),
             )
             return CFor(parts, body)
-        given = (loop.get("InPos") or {}).get("Line") or loop.get("Items")
+        position: Json = loop.get("InPos") or {}
+        given = position.get("Line") or loop.get("Items")
         items = tuple(self.word(word) for word in loop.get("Items") or ()) if given else None
         return For(loop["Name"]["Value"], items, body, select=bool(node.get("Select")))
 
@@ -247,7 +248,7 @@ class _Reader:
         return ArithCmd(self._maybe(node.get("X")), self._segment(node))
 
     def _redirect(self, node: Json) -> Redir:
-        name = (node.get("N") or {}).get("Value", "")
+        name = _named(node.get("N"))
         body = node.get("Hdoc")
         return Redir(
             node["Op"],
@@ -305,7 +306,7 @@ class _Reader:
         op, word, word2 = self._operation(node)
         flag = "length" if node.get("Length") else "names" if node.get("Names") else ""
         return Param(
-            (node.get("Param") or {}).get("Value", ""),
+            _named(node.get("Param")),
             quoted,
             op,
             word,
@@ -337,6 +338,10 @@ class _Reader:
             return self._expr(node["X"])
         args = tuple(self._expr(node[key]) for key in ("X", "Y") if node.get(key))
         return Expr(node["Op"] + ("post" if node.get("Post") else ""), args)
+
+
+def _named(node: Json | None) -> str:
+    return str(node.get("Value", "")) if node else ""
 
 
 def _lit(node: Json | None) -> str:

@@ -69,6 +69,9 @@ class Frame:
     segment: str = ""
 
 
+_COPIED = frozenset({"aliases", "attributes", "fds", "files", "functions", "hashed", "locals", "vars"})
+
+
 class State:
     """A shell's changing state. `fork` copies it for a sub-shell or a branch, `merge` joins two branches."""
 
@@ -105,7 +108,7 @@ class State:
         twin = State(self.cwds)
         for name in State.__slots__:
             value = getattr(self, name)
-            setattr(twin, name, dict(value) if isinstance(value, dict) else value)
+            setattr(twin, name, value.copy() if name in _COPIED and value is not None else value)
         return twin
 
     def merge(self, other: State) -> None:

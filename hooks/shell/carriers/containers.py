@@ -96,7 +96,7 @@ def _mounts(m: Machine, st: State, options: tuple[Value, ...]) -> tuple[tuple[st
         if colon and (host.startswith(("/", ".", "~"))):
             found.append((rest.partition(":")[0] or "/", _host(m, st, host)))
     for value in values_of(options, "", "mount"):
-        pairs = dict(item.partition("=")[::2] for item in value.show().split(","))
+        pairs = {item.partition("=")[0]: item.partition("=")[2] for item in value.show().split(",")}
         host = pairs.get("source", pairs.get("src", ""))
         inside = pairs.get("target", pairs.get("destination", pairs.get("dst", "")))
         if host.startswith(("/", ".", "~")) and inside:
@@ -152,10 +152,15 @@ def _behind_dashes(
     return None
 
 
+def _k3s(m: Machine, st: State, fr: Frame, event: ExecEvent, words: tuple[Value, ...]) -> Outcome | None:
+    """`k3s kubectl …`."""
+    return _kubectl(m, st, fr, event, words[1:])
+
+
 _NAMED = {
     "kubectl": _kubectl,
     "oc": _kubectl,
-    "k3s": lambda m, st, fr, event, words: _kubectl(m, st, fr, event, words[1:]),
+    "k3s": _k3s,
     **dict.fromkeys(
         ("lxc", "lxc-attach", "vagrant", "distrobox", "toolbox", "systemd-nspawn", "minikube", "crictl"),
         _behind_dashes,

@@ -87,7 +87,7 @@ def awk(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     sources.extend(values_of(words, "e", "source"))
     if not sources and not list(values_of(words, "f", "file")):
         sources = list(words[at : at + 1])
-    names = {}
+    names: dict[str, Value] = {}
     for value in (*values_of(words, "v", "assign"), *words[at + 1 :]):
         name, equals, _rest = value.prefix.partition("=")
         if equals and name.isidentifier():

@@ -227,14 +227,6 @@ def _clone_config(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> 
             _setting(m, st, fr, key, after(value, len(key) + 1), {})
 
 
-def _difftool(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
-    del m, st, fr, rest
-
-
-def _rm(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
-    del m, st, fr, rest
-
-
 _SUBCOMMANDS = {
     "config": _config,
     "bisect": _bisect,

@@ -85,11 +85,12 @@ def _scripts(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
         return
     import json
 
+    text = m.hide(content)
     try:
-        scripts = json.loads(m.hide(content)).get("scripts", {})
-    except (ValueError, AttributeError):
-        scripts = dict(re.findall(r'"([\w:.-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"', m.hide(content)))
-    for code in scripts.values() if isinstance(scripts, dict) else ():
+        scripts: dict[str, object] = dict(json.loads(text).get("scripts", {}))
+    except (ValueError, AttributeError, TypeError):
+        scripts = dict(re.findall(r'"([\w:.-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"', text))
+    for code in scripts.values():
         if isinstance(code, str):
             run_shell(m, st, fr, m.value(code), "npm script")
     del rest

@@ -8,7 +8,7 @@ import re
 from ...frozen import replace
 from ..events import ExecEvent, Glob, Redirect, Value, literal
 from ..values import join, unknown
-from .python_values import Bound, Opened, PathText, Ref, join_path
+from .python_values import Bound, Opened, PathText, Ref, is_items, join_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def shell_code(walker: Walker, args: Args, named: Named) -> object:
     from ..evaluator import run_shell
 
     first = args[0] if args else named.get("cmd", named.get("command", named.get("args")))
-    if isinstance(first, list):
+    if is_items(first):
         return argv_run(walker, first)
     code = walker.evaluator.text(first)
     return run_shell(walker.m, walker.st, walker.fr, code, "python").out
@@ -129,7 +129,7 @@ def process(walker: Walker, args: Args, named: Named) -> object:
 
 
 def _process(walker: Walker, first: object, named: Named) -> object:
-    if isinstance(first, list):
+    if is_items(first):
         if named.get("shell") is True and first:
             return shell_code(walker, [first[0]], {})
         return argv_run(walker, first)
@@ -153,7 +153,7 @@ def _exec_family(walker: Walker, name: str, args: Args) -> object:
     rest = args[1:] if ".spawn" in name and ".posix_spawn" not in name else args
     if not rest:
         return None
-    if len(rest) > 1 and isinstance(rest[1], list):
+    if len(rest) > 1 and is_items(rest[1]):
         return argv_run(walker, [rest[0], *rest[1][1:]])
     words = [item for item in rest[1:] if isinstance(item, Value)]
     return argv_run(walker, [rest[0], *words[1:]])
@@ -394,7 +394,7 @@ def _listdir(walker: Walker, args: Args, named: Named) -> object:
 def _bytes(walker: Walker, args: Args, named: Named) -> object:
     del named
     first = args[0] if args else None
-    if isinstance(first, list) and all(isinstance(item, int) and 0 <= item < 256 for item in first):
+    if is_items(first) and all(isinstance(item, int) and 0 <= item < 256 for item in first):
         return literal(
             bytes(item for item in first if isinstance(item, int)).decode("utf-8", "surrogateescape")
         )
@@ -403,7 +403,7 @@ def _bytes(walker: Walker, args: Args, named: Named) -> object:
 
 def _map(walker: Walker, args: Args, named: Named) -> object:
     del named
-    if len(args) > 1 and isinstance(args[0], Ref) and isinstance(args[1], list):
+    if len(args) > 1 and isinstance(args[0], Ref) and is_items(args[1]):
         return [
             call(walker, args[0], ast.Call(ast.Name("f", ast.Load()), [], []), [item], {})
             for item in args[1][:200]

@@ -8,7 +8,7 @@ import re
 from ..events import Glob, Redirect, Value, literal
 from ..values import join, unknown
 from .python_calls import EFFECTS, emit, read_file, shell_code, standard_input
-from .python_values import Bound, Opened, PathText, join_path
+from .python_values import Bound, Opened, PathText, is_items, join_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def method(walker: Walker, target: Bound, node: ast.Call, args: Args, named: dic
         return _path_method(walker, owner, name, node, args)
     if isinstance(owner, Opened):
         return _file_method(walker, owner, name, node, args)
-    if isinstance(owner, list):
+    if is_items(owner):
         return _list_method(walker, owner, name, args)
     if isinstance(owner, Value):
         return _text_method(walker, owner, name, node, args)
@@ -127,7 +127,7 @@ def _file_method(walker: Walker, owner: Opened, name: str, node: ast.Call, args:
 def _list_method(walker: Walker, owner: Args, name: str, args: Args) -> object:
     if name == "append" and args:
         owner.append(args[0])
-    elif name == "extend" and args and isinstance(args[0], list):
+    elif name == "extend" and args and is_items(args[0]):
         owner.extend(args[0])
     elif name == "pop" and owner:
         return owner[-1]
@@ -146,7 +146,7 @@ _PLAIN: dict[str, Callable[..., object]] = {
 
 def _text_method(walker: Walker, owner: Value, name: str, node: ast.Call, args: Args) -> object:
     if name == "join" and args:
-        items = args[0] if isinstance(args[0], list) else []
+        items = args[0] if is_items(args[0]) else []
         return join([walker.evaluator.text(item) for item in items], owner.text or "")
     if name == "format":
         return _format(walker, owner, args)
@@ -161,9 +161,7 @@ def _known_text_method(known: str, name: str, texts: list[str | None]) -> object
         found = _PLAIN[name](known, *texts)
         return literal(found) if isinstance(found, str) else None
     if name in {"split", "splitlines", "rsplit"}:
-        pieces = (
-            known.splitlines() if name == "splitlines" else known.split(*(text for text in texts[:1] if text))
-        )
+        pieces = known.splitlines() if name == "splitlines" else known.split(next(iter(texts), None) or None)
         return [literal(piece) for piece in pieces]
     return literal(known.encode().hex()) if name == "hex" else None
 
@@ -202,7 +200,7 @@ def loose(walker: Walker, name: str, node: ast.Call, args: Args, named: dict[str
     if effect is not None:
         return effect(walker, args, named)
     if name in _SAME and args:
-        return args[0] if isinstance(args[0], list) else walker.evaluator.text(args[0])
+        return args[0] if is_items(args[0]) else walker.evaluator.text(args[0])
     if name.startswith("os.environ"):
         from .python_calls import environment_value
 
@@ -214,7 +212,7 @@ _SAME = frozenset({"dict", "list", "tuple", "sorted", "reversed", "set", "json.d
 
 
 def _by_name(name: str, args: Args) -> Callable[[Walker, Args, dict[str, object]], object] | None:
-    if _SHELLISH.search(name) and args and isinstance(args[0], (Value, list)):
+    if _SHELLISH.search(name) and args and (isinstance(args[0], Value) or is_items(args[0])):
         return shell_code
     if _DELETES.search(name):
         return EFFECTS["shutil.rmtree"]

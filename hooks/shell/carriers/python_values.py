@@ -11,6 +11,8 @@ from ..values import EMPTY, join, of, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
     from .python_walk import Walker
 
 
@@ -44,7 +46,13 @@ class Opened:
     content: Value
 
 
-Thing = "Value | Ref | PathText | Bound | Opened | list | int | float | bool | None"
+Thing = object
+"""What an expression comes to: a `Value`, one of the classes above, a list, a number or None."""
+
+
+def is_items(thing: object) -> TypeGuard[list[object]]:
+    """True for a list, tuple or set whose items are known."""
+    return isinstance(thing, list)
 
 
 class Evaluator:
@@ -115,7 +123,7 @@ class Evaluator:
         for item in node.args:
             if isinstance(item, ast.Starred):
                 found = self.value(item.value)
-                args.extend(found if isinstance(found, list) else [found])
+                args.extend(found if is_items(found) else [found])
             else:
                 args.append(self.value(item))
         named = {item.arg or "**": self.value(item.value) for item in node.keywords}
@@ -129,7 +137,7 @@ class Evaluator:
         items: list[object] = []
         for item in node.elts:
             found = self.value(item.value if isinstance(item, ast.Starred) else item)
-            items.extend(found if isinstance(item, ast.Starred) and isinstance(found, list) else [found])
+            items.extend(found if isinstance(item, ast.Starred) and is_items(found) else [found])
         return items
 
     _tuple = _list
@@ -138,7 +146,7 @@ class Evaluator:
     def _listcomp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> object:
         first = node.generators[0]
         items = self.value(first.iter)
-        if not isinstance(items, list):
+        if not is_items(items):
             items = (
                 list(items.text)
                 if isinstance(items, Value) and items.text is not None
@@ -164,15 +172,13 @@ class Evaluator:
 
     def text(self, thing: object) -> Value:
         """A value as text."""
-        if isinstance(thing, Value):
-            return thing
-        if isinstance(thing, PathText):
-            return thing.value
+        if isinstance(thing, (Value, PathText)):
+            return thing if isinstance(thing, Value) else thing.value
         if isinstance(thing, (int, float)):
             return literal(str(thing))
         if isinstance(thing, Opened):
             return thing.content
-        if isinstance(thing, list):
+        if is_items(thing):
             parts = [self.text(item) for item in thing]
             holes = tuple(event for part in parts for event in part.sources)
             return unknown("a Python list", holes)
@@ -204,7 +210,7 @@ class Evaluator:
         return self.unknown(node)
 
     def _add(self, left: object, right: object) -> object:
-        if isinstance(left, list) and isinstance(right, list):
+        if is_items(left) and is_items(right):
             return left + right
         if isinstance(left, (int, float)) and isinstance(right, (int, float)):
             return left + right
@@ -213,7 +219,7 @@ class Evaluator:
     def _percent(self, left: Value, right: object) -> Value:
         if left.text is None:
             return left
-        items = list(right) if isinstance(right, list) else [right]
+        items = list(right) if is_items(right) else [right]
         pieces = left.text.replace("%d", "%s").replace("%r", "%s").split("%s")
         out: list[str | Hole] = []
         for index, piece in enumerate(pieces):
@@ -232,7 +238,7 @@ class Evaluator:
         if isinstance(owner, Ref) and owner.name.endswith("__dict__"):
             name = self.text(self.value(node.slice)).text
             return Ref(f"{owner.name.removesuffix('.__dict__')}.{name}" if name else "?")
-        sequence = owner if isinstance(owner, list) else owner.text if isinstance(owner, Value) else None
+        sequence = owner if is_items(owner) else owner.text if isinstance(owner, Value) else None
         if sequence is None:
             self.value(node.slice) if not isinstance(node.slice, ast.Slice) else None
             return owner if isinstance(owner, Value) else self.unknown(node)
@@ -303,5 +309,5 @@ def _number(op: ast.operator, left: int, right: int) -> object:
         ast.Mod: lambda: left % right if right else None,
         ast.FloorDiv: lambda: left // right if right else None,
     }
-    compute = table.get(type(op))
+    compute = next((found for kind, found in table.items() if isinstance(op, kind)), None)
     return compute() if compute else unknown("a Python number", digits=True)

@@ -8,7 +8,7 @@ from ..events import Value
 from ..machine import Frame, Machine, State
 from ..values import EMPTY, join
 from .python_calls import call
-from .python_values import Evaluator, PathText, Ref, Thing
+from .python_values import Evaluator, PathText, Ref, Thing, is_items
 
 MAX_CALLS = 40
 MAX_ITEMS = 30
@@ -86,7 +86,7 @@ class Walker:
         if isinstance(target, ast.Name):
             self.names[target.id] = found
         elif isinstance(target, (ast.Tuple, ast.List)):
-            items = found if isinstance(found, list) else []
+            items = found if is_items(found) else []
             for index, item in enumerate(target.elts):
                 self.bind(item, items[index] if index < len(items) else self.evaluator.unknown(target))
         elif isinstance(target, ast.Subscript):
@@ -94,7 +94,7 @@ class Walker:
 
     def _for(self, node: ast.For) -> None:
         items = self.value(node.iter)
-        if isinstance(items, list) and items:
+        if is_items(items) and items:
             for item in items[:MAX_ITEMS]:
                 self.bind(node.target, item)
                 self.body(node.body)
@@ -169,9 +169,7 @@ class Walker:
         """Carry out a call."""
         if isinstance(target, Ref) and target.name == "print" and not self.fr.speculative:
             texts = [item if isinstance(item, Value) else self.evaluator.unknown(node) for item in args]
-            self.out = join(
-                (self.out, join([text for text in texts if isinstance(text, Value)], " "), Value(("\n",)))
-            )
+            self.out = join((self.out, join(texts, " "), Value(("\n",))))
             self.certain = all(isinstance(item, Value) and item.text is not None for item in args)
             return None
         return call(self, target, node, args, named)

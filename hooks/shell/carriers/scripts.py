@@ -98,15 +98,17 @@ def _code_option(text: str, letters: tuple[str, ...]) -> int | None:
 
 
 def _subcommand(m: Machine, st: State, fr: Frame, name: str, rest: tuple[Value, ...]) -> Outcome | None:
-    if rest[0].text == "eval" and len(rest) > 1:
-        words = [value for value in rest[1:] if not value.prefix.startswith("-")]
-        if words:
-            run_source(m, st, fr, name, words[0], ())
+    first, more = rest[0].text, rest[1:]
+    if first == "eval":
+        code = next((value for value in more if not value.prefix.startswith("-")), None)
+        if code is not None:
+            run_source(m, st, fr, name, code, ())
         return None
-    if (rest[0].text in {"x", "run", "test"} and len(rest) > 1) or rest[0].text not in SUBCOMMANDS:
-        start = 1 if rest[0].text in SUBCOMMANDS else 0
-        words = tuple(value for value in rest[start:] if not value.prefix.startswith("-"))
-        if words and rest[0].text == "x":
+    if (first in {"x", "run", "test"} and more) or first not in SUBCOMMANDS:
+        words = tuple(
+            value for value in (more if first in SUBCOMMANDS else rest) if not value.prefix.startswith("-")
+        )
+        if words and first == "x":
             from ..programs import run_argv
 
             return run_argv(m, st, fr, list(words))

@@ -64,9 +64,10 @@ def _fresh(st: State, script: Value, args: tuple[Value, ...]) -> State:
 
 
 def _code(m: Machine, st: State, fr: Frame, event: ExecEvent, rest: tuple[Value, ...]) -> Outcome:
-    inside = _fresh(st, rest[1] if len(rest) > 1 else event.program, rest[2:])
+    code, *args = rest
+    inside = _fresh(st, args[0] if args else event.program, tuple(args[1:]))
     # A tail that is a shell with `-c` is no mere mention any more.
-    outcome = run_code(m, inside, replace(fr, speculative=False), rest[0], event.name or "sh")
+    outcome = run_code(m, inside, replace(fr, speculative=False), code, event.name or "sh")
     return _leave(m, st, inside, fr, outcome)
 
 
@@ -139,11 +140,11 @@ def source(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
     words = event.argv[1:] if event.argv and event.argv[0].text == "--" else event.argv
     if not words:
         return None
+    file, *args = words
     saved = st.positional
-    if len(words) > 1:
-        st.positional = tuple(words[1:])
+    st.positional = tuple(args) or saved
     inner = replace(fr, via=(*fr.via, "source"), depth=fr.depth + 1)
-    outcome = source_file(m, st, inner, words[0], "source")
+    outcome = source_file(m, st, inner, file, "source")
     st.positional = saved
     return outcome
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from decurion.hooks.shell import Places, Value, read_command
+from decurion.hooks.shell import Glob, Hole, Places, Value, read_command
 from decurion.hooks.shell.reader import Unreadable, read
 
 BASH = shutil.which("bash")
@@ -170,7 +170,7 @@ def _could_print(words: tuple[Value, ...], printed: str) -> bool:
     return Value(parts or ("<>",)).could_be(printed)
 
 
-def _printed(word: Value) -> tuple[object, ...]:
+def _printed(word: Value) -> tuple[str | Glob | Hole, ...]:
     # An unknown word without quotes may be no word at all (`$u{1,2}` asks for `$u1`, which nobody has set).
     vanishes = word.is_opaque and all(hole.splits for hole in word.holes)
     return word.parts if vanishes else ("<", *word.parts, ">")
