@@ -8,6 +8,7 @@ without; where the folder cannot be written, nothing is lost but time.
 
 from __future__ import annotations
 
+import _imp
 import marshal
 import os
 import sys
@@ -25,8 +26,18 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _PATH = os.path.join(_FOLDER, "__pycache__", f"bundle.{sys.implementation.cache_tag}")
 
 _Spec: Any = __spec__.__class__
-_Entry = tuple[str, bool, int, int, bytes]
-"""Path of the source below the package, whether it is a package, its time in ns and size, its marshalled code."""
+_Entry = tuple[str, bool, int, int, int, int, bytes]
+"""Path of the source below the package, whether it is a package, its time in ns and size; where its code stands: offset,
+length, hash.
+
+The file is the hash and the length of the index, the index, and the marshalled code of all modules: one read for the
+index, one for each module that this call needs.
+"""
+
+_REFUSED = 2
+_STDERR = 2
+_HASH_KEY = 0
+_WORD = 8
 
 
 def run() -> NoReturn:
@@ -35,14 +46,16 @@ def run() -> NoReturn:
 
     # Neither garbage collection nor an orderly end is worth their 8 ms to a process that lives for 40.
     gc.disable()
-    import_from_bundle()
-    from .program import main
-
-    status = main()
+    status = _REFUSED
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        import_from_bundle()
+        from .program import main
+
+        status = main()
         renew_bundle()
+    except BaseException as error:  # noqa: BLE001 - a guard that cannot even start, for whatever reason, refuses
+        text = f"decurion cannot start, so the call does not run ({type(error).__name__}: {error})\n"
+        os.write(_STDERR, text.encode("utf-8", "backslashreplace"))
     finally:
         os._exit(status)
 
@@ -50,8 +63,10 @@ def run() -> NoReturn:
 class _BundleImporter:
     """Finds and loads modules from the bundle; whatever is not in it, or is not current, is left to Python."""
 
-    def __init__(self, entries: Mapping[str, _Entry]) -> None:
+    def __init__(self, file: int, entries: Mapping[str, _Entry], start: int) -> None:
         self.entries = entries
+        self._file, self._start = file, start
+        self._ready: dict[str, bytes] = {}
         self.stale: set[str] = set()
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> Any:
@@ -59,11 +74,13 @@ class _BundleImporter:
         entry = self.entries.get(name)
         if entry is None:
             return None
-        source, is_package, time, size, _code = entry
+        source, is_package, time, size, *_place = entry
         path = os.path.join(_FOLDER, source)
-        if not _is_current(path, time, size):
+        code = self.code(name)
+        if code is None or not _is_current(path, time, size):
             self.stale.add(name)
             return None
+        self._ready[name] = code
         spec = _Spec(name, self, origin=path, is_package=is_package)
         spec.has_location = True
         if is_package:
@@ -75,20 +92,30 @@ class _BundleImporter:
 
     def exec_module(self, module: ModuleType) -> None:
         """Run a module's code."""
-        exec(marshal.loads(self.entries[module.__name__][-1]), module.__dict__)  # noqa: S102, S302 - as any import does
+        exec(marshal.loads(self._ready.pop(module.__name__)), module.__dict__)  # noqa: S102, S302 - as any import does
+
+    def code(self, name: str) -> bytes | None:
+        """Give the marshalled code of a module that is in the bundle; None where it is damaged."""
+        offset, length, digest = self.entries[name][-3:]
+        code = os.pread(self._file, length, self._start + offset)
+        return code if _imp.source_hash(_HASH_KEY, code) == digest else None
 
 
 def import_from_bundle() -> None:
     """Take what is imported from now on out of the bundle, as far as it is there and current."""
     try:
-        with open(_PATH, "rb") as file:
-            if not _is_ours(file.fileno()):
-                return
-            entries = marshal.loads(file.read())  # noqa: S302 - as trustworthy as the .pyc files around it
+        file = os.open(_PATH, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        head = os.pread(file, 2 * _WORD, 0)
+        length = int.from_bytes(head[_WORD:], "big")
+        index = os.pread(file, min(length, os.fstat(file).st_size), 2 * _WORD)
+        if _is_ours(file) and _imp.source_hash(_HASH_KEY, index) == head[:_WORD]:
+            entries = marshal.loads(index)  # noqa: S302 - as trustworthy as the .pyc files around it
+            sys.meta_path.insert(0, _BundleImporter(file, entries, 2 * _WORD + length))
     except (OSError, ValueError, EOFError, TypeError):
         return
-    if isinstance(entries, dict):
-        sys.meta_path.insert(0, _BundleImporter(entries))  # pyright: ignore[reportUnknownArgumentType] - it is what was written
 
 
 def renew_bundle() -> None:
@@ -101,24 +128,40 @@ def renew_bundle() -> None:
     if not missing:
         return
     try:
-        known |= {name: entry for name in missing if (entry := _entry(sys.modules[name]))}
-        draft = f"{_PATH}.{os.getpid()}"
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-        with open(descriptor, "wb") as file:
-            file.write(marshal.dumps(known))
-        os.replace(draft, _PATH)
+        found = {
+            name: (entry[:4], code)
+            for name, entry in known.items()
+            if importer and (code := importer.code(name))
+        }
+        found |= {name: entry for name in missing if (entry := _entry(sys.modules[name]))}
+        _write(found)
     except (OSError, ValueError):
         return
 
 
-def _entry(module: ModuleType) -> _Entry | None:
+def _write(found: Mapping[str, tuple[tuple[str, bool, int, int], bytes]]) -> None:
+    offset = 0
+    entries: dict[str, _Entry] = {}
+    for name, (about, code) in found.items():
+        entries[name] = (*about, offset, len(code), _imp.source_hash(_HASH_KEY, code))
+        offset += len(code)
+    index = marshal.dumps(entries)
+    draft = f"{_PATH}.{os.getpid()}"
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+    with open(descriptor, "wb") as file:
+        file.write(_imp.source_hash(_HASH_KEY, index) + len(index).to_bytes(_WORD, "big") + index)
+        file.writelines(code for _about, code in found.values())
+    os.replace(draft, _PATH)
+
+
+def _entry(module: ModuleType) -> tuple[tuple[str, bool, int, int], bytes] | None:
     spec: Any = module.__spec__
     if spec is None or not isinstance(spec.origin, str) or not spec.origin.startswith(_FOLDER + os.sep):
         return None
     about = os.stat(spec.origin)
-    code = spec.loader.get_code(module.__name__)
+    code = marshal.dumps(spec.loader.get_code(module.__name__))
     is_package = spec.submodule_search_locations is not None
-    return spec.origin[len(_FOLDER) + 1 :], is_package, about.st_mtime_ns, about.st_size, marshal.dumps(code)
+    return (spec.origin[len(_FOLDER) + 1 :], is_package, about.st_mtime_ns, about.st_size), code
 
 
 def _is_current(path: str, time: int, size: int) -> bool:

@@ -66,12 +66,32 @@ def test_changed_code_is_run_not_what_the_bundle_remembers(package: Path) -> Non
     assert hook(package, "sudo true").returncode == 77
 
 
-@pytest.mark.parametrize("content", [b"", b"nonsense", b"\xe3\x05\x00", b"i\x01\x00\x00\x00"])
-def test_a_bundle_that_is_no_bundle_is_not_used(package: Path, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"\0" * 64])
+def test_a_bundle_that_is_no_bundle_is_replaced(package: Path, content: bytes) -> None:
     hook(package)
     bundle(package).write_bytes(content)
     assert hook(package, "sudo true").returncode == 2
     assert hook(package).returncode == 0
+    assert bundle(package).stat().st_size > 100_000
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 1.0])
+def test_a_damaged_bundle_is_noticed_wherever_it_is_damaged(package: Path, share: float) -> None:
+    hook(package)
+    data = bytearray(bundle(package).read_bytes())
+    data[round(share * (len(data) - 1))] ^= 0xFF
+    bundle(package).write_bytes(data)
+    run = hook(package, "sudo true")
+    assert (run.returncode, b"rule" in run.stderr.lower()) == (2, True)
+    bundle(package).write_bytes(data[: len(data) // 2])
+    assert hook(package).returncode == 0
+
+
+def test_code_that_cannot_even_be_loaded_refuses(package: Path) -> None:
+    (package / "program.py").write_text("raise ImportError('broken')")
+    run = hook(package)
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert run.stderr == b"decurion cannot start, so the call does not run (ImportError: broken)\n"
 
 
 def test_a_bundle_that_others_may_write_is_not_used(package: Path) -> None:
