@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +26,6 @@ import anyio
 
 HERE = Path(__file__).resolve()
 MODEL = "claude-sonnet-5-5"
-SYSTEM = "You read code and say what it does. " * 120
 FILE = "".join(f"def add_{n}(a: int, b: int) -> int:\n    return a + b + {n}\n\n\n" for n in range(40))
 
 
@@ -54,21 +54,6 @@ FAN_OUT = (Scenario("100 x 10, 200 ms", 10, 100, 0.2), Scenario("1000 x 10, 200 
 
 # ---- the plain loop ----
 
-TOOL = {
-    "name": "read_file",
-    "description": "Show a file's lines.",
-    "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
-}
-TASK = {
-    "name": "task",
-    "description": "Hand a part to a subagent.",
-    "input_schema": {
-        "type": "object",
-        "properties": {"description": {"type": "string"}},
-        "required": ["description"],
-    },
-}
-
 
 class Plain:
     """The loop of the SDK's guide, with cache marks if wanted."""
@@ -81,14 +66,15 @@ class Plain:
         self.mark: dict[str, Any] = {"cache_control": {"type": "ephemeral"}} if marks else {}
         self.usage: list[Any] = []
 
-    async def run(self, prompt: str, tools: list[dict[str, Any]]) -> str:
-        """Talk until there are no calls."""
-        system: Any = [{"type": "text", "text": SYSTEM, **self.mark}]
+    async def run(self, prompt: str, agent: str) -> str:
+        """Talk as an agent with our prompt and our tools until there are no calls."""
+        system, tools = parts_of(agent)
+        marked: Any = [{"type": "text", "text": system, **self.mark}]
+        offered: Any = [*tools[:-1], {**tools[-1], **self.mark}]
         messages: list[Any] = [{"role": "user", "content": [{"type": "text", "text": prompt}]}]
         while True:
-            sent = self._marked(messages)
             reply: Any = await self.client.messages.create(
-                model=MODEL, max_tokens=16_000, system=system, tools=tools, messages=sent  # pyright: ignore[reportArgumentType]
+                model=MODEL, max_tokens=16_000, system=marked, tools=offered, messages=self._marked(messages)
             )  # fmt: skip
             self.usage.append(reply.usage)
             messages.append({"role": "assistant", "content": reply.content})
@@ -111,9 +97,10 @@ class Plain:
 
         async def one(call: Any) -> None:
             if call.name == "task":
-                found[call.id] = await self.run(call.input["description"], [TOOL])
+                found[call.id] = await self.run(call.input["description"], "general")
             else:
-                found[call.id] = (self.folder / call.input["path"]).read_text()
+                lines = (self.folder / call.input["path"]).read_text().splitlines()
+                found[call.id] = "\n".join(f"{number:6}\t{line}" for number, line in enumerate(lines, 1))
 
         async with anyio.create_task_group() as tasks:
             for call in calls:
@@ -121,13 +108,31 @@ class Plain:
         return [{"type": "tool_result", "tool_use_id": call.id, "content": found[call.id]} for call in calls]
 
 
+def parts_of(agent: str) -> tuple[str, list[dict[str, Any]]]:
+    """The prompt and the tools of one of our agents, as the plain loop sends them."""
+    from decurion.agents.catalogue import load_catalogue
+    from decurion.agents.tools import TOOLS
+
+    definition = load_catalogue(HERE.parent, user_folders=(), given=None).found[agent]
+    task = {"name": "task", "description": "Hand a part to a subagent.", "input_schema": {"type": "object"}}
+    names = TOOLS if agent == "lead" else definition.tools
+    tools: list[dict[str, Any]] = [
+        {
+            "name": TOOLS[n].name,
+            "description": TOOLS[n].description,
+            "input_schema": dict(TOOLS[n].input_schema),
+        }
+        for n in names
+    ]
+    return definition.prompt, [*tools, task] if agent == "lead" else tools
+
+
 # ---- one run, in a process of its own ----
 
 
 async def _plain(url: str, folder: Path, scenario: Scenario, *, marks: bool = False) -> list[Any]:
     plain = Plain(url, folder, marks=marks)
-    prompt = "Do it all." if scenario.children else "Look through the files."
-    await plain.run(prompt, [TOOL, TASK] if scenario.children else [TOOL])
+    await plain.run("Do it all." if scenario.children else "Look through the files.", "lead")
     await plain.client.close()
     return plain.usage
 
@@ -156,16 +161,15 @@ def child(who: str, url: str, fields: str) -> None:
         folder.mkdir()
         for number in range(10):
             (folder / f"part_{number}.py").write_text(FILE)
-        import anthropic  # noqa: F401 - not part of what is measured
-
-        from decurion.agents.claude import model  # noqa: F401 - the same
-        from decurion.orchestrator import session  # noqa: F401 - the same
-
+        for module in ("anthropic", "decurion.agents.claude.model", "decurion.orchestrator.session"):
+            import_module(module)  # not part of what is measured
         runs: dict[str, Callable[[], Coroutine[Any, Any, list[Any]]]] = {
             "ours": lambda: _ours(url, folder, scenario),
             "plain": lambda: _plain(url, folder, scenario, marks=False),
             "marked": lambda: _plain(url, folder, scenario, marks=True),
         }
+        if not scenario.latency:
+            anyio.run(runs[who])  # what is done once in a process is not what a turn costs
         cpu, wall = time.process_time(), time.perf_counter()
         usage = anyio.run(runs[who])
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
@@ -190,8 +194,8 @@ def _usd(usage: list[Any]) -> float:
 
 
 @contextmanager
-def api(scenario: Scenario) -> Generator[str]:
-    """Run the API in a process of its own; at the end it must not have refused anything."""
+def api(scenario: Scenario, told: dict[str, Any] | None = None) -> Generator[str]:
+    """Run the API in a process of its own; at the end it must not have refused anything. `told` gets what it saw."""
     command = [sys.executable, "-P", str(HERE.with_name("wire_api.py"))]
     arguments = [str(scenario.turns), str(scenario.children), str(scenario.latency)]
     with subprocess.Popen(
@@ -201,8 +205,10 @@ def api(scenario: Scenario) -> Generator[str]:
         assert program.stdout
         yield program.stdout.readline().strip()
         program.stdin.close()
-        told = json.loads(program.stdout.readline())
-        assert told["refused"] == 0, told
+        seen = json.loads(program.stdout.readline())
+        assert seen["refused"] == 0, seen
+        if told is not None:
+            told.update(seen)
 
 
 def measure(who: str, scenario: Scenario) -> dict[str, float]:
@@ -210,6 +216,10 @@ def measure(who: str, scenario: Scenario) -> dict[str, float]:
     with api(scenario) as url:
         command = [sys.executable, "-P", str(HERE), "child", who, url, json.dumps(scenario._asdict())]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode and who == "plain":
+        return dict.fromkeys(
+            ("cpu", "wall", "mb", "usd"), float("nan")
+        )  # a plain loop gives up at its first fault
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -224,6 +234,30 @@ def compare(scenario: Scenario, repetitions: int, whos: tuple[str, ...]) -> dict
         who: {key: statistics.median(run[key] for run in taken) for key in taken[0]}
         for who, taken in runs.items()
     }
+
+
+SCRIPT = """
+import anthropic
+client = anthropic.Anthropic(base_url="{url}", api_key="bench", max_retries=0)
+client.messages.create(model="{model}", max_tokens=100, messages=[{{"role": "user", "content": "Go."}}])
+"""
+
+
+def start(who: str) -> tuple[float, float]:
+    """Start a program; seconds to its first request, and to the first thing on the screen."""
+    told: dict[str, Any] = {}
+    with api(Scenario("start", 0), told) as url, tempfile.TemporaryDirectory() as place:
+        env = {**os.environ, "HOME": place, "ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "bench"}
+        env |= {"DECURION_STATE_DIR": f"{place}/state", "DECURION_CONFIG_DIR": f"{place}/config"}
+        ours = [sys.executable, "-P", "-m", "decurion", "run", "Go.", "--model", MODEL, "-C", place]
+        command = ours if who == "ours" else [sys.executable, "-c", SCRIPT.format(url=url, model=MODEL)]
+        began = time.monotonic()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env) as program:
+            assert program.stdout
+            program.stdout.read(1)
+            shown = time.monotonic() - began
+            program.stdout.read()
+    return told["first"] - began, shown
 
 
 def main(repetitions: int) -> None:
@@ -250,6 +284,12 @@ def main(repetitions: int) -> None:
         ratio = got["ours"]["wall"] / scenario.ideal
         walls = f"{scenario.ideal:8.1f} {got['plain']['wall']:8.1f} {got['ours']['wall']:8.1f}"
         print(f"{scenario.name:24} {walls} {ratio:9.2f}x {got['ours']['mb']:8.0f}", flush=True)
+    pairs = [(start("plain"), start("ours")) for _ in range(max(3, repetitions))]
+    plain, ours = (statistics.median(pair[who][0] for pair in pairs) for who in (0, 1))
+    shown = statistics.median(pair[1][1] for pair in pairs)
+    print(
+        f"\nfirst request: script {plain:.2f} s, ours {ours:.2f} s ({ours / plain:.2f}x); on the screen: {shown:.2f} s"
+    )
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import sys
 import anyio
 import orjson
 
-from decurion.agents.messages_api import Answer, Api, Options, Refusal, Request, call, calls, say, serve
+from decurion.agents.messages_api import Answer, Options, Refusal, Request, call, calls, say, serve
 
 CHILD = "Look through the files and say what they do. Part "
 
@@ -21,9 +21,11 @@ class Work:
     def __init__(self, turns: int, children: int) -> None:
         self.turns = turns
         self.children = children
+        self.first = 0.0
 
     async def __call__(self, request: Request) -> Answer | Refusal:
         """Answer by the history alone."""
+        self.first = self.first or request.at
         if self.children and CHILD not in request.task:
             return self._lead(request)
         if request.turn >= self.turns:
@@ -41,8 +43,8 @@ class Work:
 
 async def _main() -> None:
     turns, children, latency = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
-    api: Api
-    async with serve(Work(turns, children), Options(record=False, latency=latency)) as api:
+    work = Work(turns, children)
+    async with serve(work, Options(record=False, latency=latency)) as api:
         print(api.url, flush=True)
         await _until_closed()
         print(
