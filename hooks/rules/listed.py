@@ -35,6 +35,8 @@ def listed_by(value: Value) -> list[tuple[ExecEvent, Value]]:
         return [(source, _join(word, tail)) for word in _found_by_find(source)]
     if source.name in {"fd", "fdfind"}:
         return [(source, _join(word, tail)) for word in _found_by_fd(source)]
+    if source.name == "git" and source.words[:1] == ("ls-files",):
+        return [(source, _join(word, tail)) for word in _listed_by_git(source)]
     return [(source, _join(word, tail)) for word in _listed_by_ls(source)] if source.name == "ls" else []
 
 
@@ -79,6 +81,11 @@ def _listed_by_ls(event: ExecEvent) -> list[Value]:
     if not given:
         return [Value((Glob("*"),))]
     return given if all(value.has_glob for value in given) else []
+
+
+def _listed_by_git(event: ExecEvent) -> list[Value]:
+    given = [value.text for value in event.argv[1:] if value.text and not value.text.startswith("-")]
+    return [Value(pattern_parts(text)) for text in given] or [Value((Glob("*"),))]
 
 
 def _below(root: Value, name: str) -> Value:

@@ -29,6 +29,7 @@ NEW_CONTAINER = "container new "
 
 BUILT_IN = (
     "outside",
+    "elsewhere",
     "root-of-all",
     "workspace-root",
     "workspace-git",
@@ -37,7 +38,8 @@ BUILT_IN = (
     "device",
     "any",
 )
-"""Predicates over places; sets of paths under other names are made in TOML (`[paths]`)."""
+"""Predicates over places. `outside` holds also where a word could point anywhere, `elsewhere` only where it surely
+points outside the workspace and scratch folders. Sets of paths under other names are made in TOML (`[paths]`)."""
 
 
 def spots(value: Value, event: ExecEvent, places: Places) -> tuple[Spot, ...]:
@@ -158,6 +160,9 @@ def _pieces(value: Value) -> list[Component]:
     """Split a word at its literal slashes into components."""
     pieces: list[list[str | Glob | Hole]] = [[]]
     for part in value.parts:
+        if isinstance(part, Glob) and part.pattern == "**":  # some folder, and what follows is a name in it
+            pieces.extend(([STRANGE_NAME], []))
+            continue
         if not isinstance(part, str):
             pieces[-1].append(part)
             continue
@@ -291,6 +296,7 @@ def _is_device(path: Path, places: Places) -> bool:  # noqa: ARG001 - all tests 
 
 _TESTS: dict[str, Callable[[Path, Places], bool]] = {
     "outside": is_outside,
+    "elsewhere": is_outside,
     "root-of-all": _is_root,
     "workspace-root": _is_workspace_root,
     "workspace-git": _is_workspace_git,
