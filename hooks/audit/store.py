@@ -72,10 +72,12 @@ class Store:
         AuditError: anywhere, when the log cannot be opened, locked, read or written.
     """
 
-    def __init__(self, path: str, own: Callable[..., str], max_bytes: int) -> None:
+    def __init__(
+        self, path: str, own: Callable[..., str], max_bytes: int, watch: Callable[[bytes], None] | None = None
+    ) -> None:
         self.path = os.path.abspath(path)
         self.seq, self.hash, self.size, self.part = 0, GENESIS, 0, 0
-        self._own, self._max_bytes = own, max_bytes
+        self._own, self._max_bytes, self._watch = own, max_bytes, watch
         self._clock = Clock()
         self._mutex = _thread.allocate_lock()
         self._log_fd, self._head_fd = -1, -1
@@ -246,6 +248,8 @@ class Store:
             self._put_rest(line[written:])
         self.seq, self.hash, self.size = self.seq + 1, digest, self.size + len(line)
         self._write_head()
+        if self._watch is not None:
+            self._watch(line)
 
     def _put_rest(self, rest: bytes) -> None:
         """After a short write, usually on a full disk: write the rest or leave nothing half-written."""

@@ -42,6 +42,7 @@ class Options:
         mac_key: key of `input_mac`; None for the installation's own.
         redactor: what takes secrets out; None for the environment's own secrets and all known shapes.
         processors: functions that every event dict passes before secrets are taken out.
+        observer: told of each record as it was written, for live tracing; what it raises is passed over.
     """
 
     def __init__(  # noqa: PLR0913 - named options, each with a default
@@ -55,11 +56,12 @@ class Options:
         mac_key: bytes | None = None,
         redactor: Redactor | None = None,
         processors: Sequence[Processor] = (),
+        observer: Callable[[dict[str, Any]], None] | None = None,
     ) -> None:
         self.law = {"policy_sha256": policy_sha256, "enforcement": enforcement}
         self.max_bytes, self.checkpoint_every = max_bytes, checkpoint_every
         self.signing_key, self.mac_key = signing_key, mac_key
-        self.redactor, self.processors = redactor, tuple(processors)
+        self.redactor, self.processors, self.observer = redactor, tuple(processors), observer
 
 
 class AuditLog:
@@ -76,7 +78,8 @@ class AuditLog:
         self._drafter = Drafter(session_id, options.law, key, options.redactor or Redactor())
         self._signer = _Signer(options.signing_key)
         self._checkpoint_every = options.checkpoint_every
-        self._store = Store(self.path, self._own, options.max_bytes)
+        watch = _watch(options.observer) if options.observer else None
+        self._store = Store(self.path, self._own, options.max_bytes, watch)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, session_id: str, **options: Any) -> AuditLog:
@@ -186,6 +189,18 @@ class AuditLog:
 
     def _final_checkpoint(self, seq: int, prev: str) -> str:
         return self._own("checkpoint", final=True, **self._signer.sign(self.session_id, seq, prev))
+
+
+def _watch(observer: Callable[[dict[str, Any]], None]) -> Callable[[bytes], None]:
+    """Let an observer read along: it gets what stands in the log, secrets already taken out."""
+    import contextlib
+    import json
+
+    def watch(line: bytes) -> None:
+        with contextlib.suppress(Exception):
+            observer(json.loads(line))
+
+    return watch
 
 
 def _result(output: bytes | str | None, exit_status: int | None, duration_ms: float | None) -> dict[str, Any]:

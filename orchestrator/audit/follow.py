@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+from decurion.hooks.audit import rotated_parts
+
 from .select import Filter, Record, parse_line, select
 
 POLL_SECONDS = 0.1
@@ -49,15 +51,18 @@ def _chunks(path: Path, polls: int | None) -> Iterator[bytes]:
             if chunk:
                 idle = 0
                 yield chunk
-            elif _was_rotated(path, file.fileno()):
-                file = stack.enter_context(path.open("rb"))
+            elif (following := _next_part(path, file.fileno())) is not None:
+                file = stack.enter_context(following.open("rb"))
             else:
                 idle += 1
                 time.sleep(POLL_SECONDS)
 
 
-def _was_rotated(path: Path, descriptor: int) -> bool:
-    try:
-        return path.stat().st_ino != os.fstat(descriptor).st_ino
-    except FileNotFoundError:
-        return False
+def _next_part(path: Path, descriptor: int) -> Path | None:
+    """Give the part that follows the one being read, where there is one by now."""
+    parts = [*map(Path, rotated_parts(str(path))), path]
+    inode = os.fstat(descriptor).st_ino
+    inodes = [part.stat().st_ino if part.exists() else 0 for part in parts]
+    place = inodes.index(inode) if inode in inodes else len(parts) - 2
+    following = place + 1
+    return parts[following] if following < len(parts) and inodes[following] not in {0, inode} else None
