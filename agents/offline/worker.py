@@ -29,6 +29,7 @@ READ_AT_ONCE = 4  # files; a turn's results must fit the window together
 TRIES = 3  # how often the edits of one file are tried
 PARSED = "all of them parse"
 NOT_CHANGED, NOT_READ = "not changed yet", "not read yet"
+_PLACES = re.compile(r"^(\d+) places? changed")
 _NOTE = re.compile(r"^- `(.+?)`: (.+)$")
 
 
@@ -200,12 +201,13 @@ class _Worker:
 
     def _report(self, problem: str = "") -> str:
         lines = [problem] if problem else []
+        outcomes = [self._outcome(file) for file in self.files]
         if self.part.of > 1 or self.part.number > 1:
-            lines.append(f"Part {self.part.number} of {self.part.of}: {counted(len(self.files), 'file')}.")
+            lines.append(self._headline(outcomes))
         if not self.files:
             names = ", ".join(f"`{change.old}`" for change in self.part.order.changes)
             lines.append(f"No Python file holds {names} as a whole word.")
-        lines += [f"- `{file.path}`: {self._outcome(file)}" for file in self.files]
+        lines += [f"- `{file.path}`: {said}" for file, said in zip(self.files, outcomes, strict=True)]
         if checks := self._checks():
             passed = PARSED in checks[-1]
             lines.append(
@@ -215,6 +217,17 @@ class _Worker:
             )
         lines += refusals(self.talk.exchanges)
         return "\n".join(lines)
+
+    def _headline(self, outcomes: Sequence[str]) -> str:
+        """Say the whole part in a line, for whoever reads only one."""
+        if self.part.look:
+            done = f"{sum('(line ' in said for said in outcomes)} define it"
+        else:
+            places = sum(int(found[1]) for said in outcomes if (found := _PLACES.match(said)))
+            done = f"{counted(places, 'place')} changed"
+        refused = len(refusals(self.talk.exchanges))
+        more = f", {counted(refused, 'call')} refused" if refused else ""
+        return f"Part {self.part.number} of {self.part.of}: {counted(len(outcomes), 'file')}, {done}{more}."
 
     def _outcome(self, file: _File) -> str:
         if file.failed:

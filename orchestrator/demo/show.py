@@ -112,7 +112,7 @@ def _point_to_the_log(session_id: str) -> None:
         (f"decurion audit tree {session_id}", "who started whom, and what each one did"),
         (f"decurion audit show {session_id} --decision deny", "what was refused, to whom, by which rule"),
         (f"decurion audit verify {session_id}", "proof that nothing was altered or is missing"),
-        (f"decurion audit report {session_id}", "all of it as a report"),
+        (f"decurion audit report {session_id}", "all of it as one HTML page"),
     )
     click.echo("\nThe log has every call of every agent. Look further:")
     width = max(len(line) for line, _ in lines)
