@@ -136,7 +136,7 @@ def text_number(m: Machine, st: State, fr: Frame, value: Value, depth: int = 0) 
     if _NUMBER.fullmatch(text):
         return parse_number(text)
     if "$" in text or "`" in text:
-        from .evaluator import expand_text
+        from .code import expand_text
 
         expand_text(m, st, fr, value)
         return None

@@ -6,7 +6,7 @@ from ..frozen import replace
 from .arith import text_number
 from .conditions import test_words
 from .events import ExecEvent, Value, literal
-from .expand import expand_name
+from .lookup import expand_name
 from .machine import DONE, FALSE, TRUE, Frame, Machine, Outcome, State
 from .params import read
 from .state import UNSET
@@ -19,7 +19,7 @@ def _through(fr: Frame, event: ExecEvent) -> Frame:
 
 def eval_(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     """`eval`: its words joined are code in this very shell."""
-    from .evaluator import run_code
+    from .code import run_code
 
     args = event.argv[1:] if event.argv and event.argv[0].text == "--" else event.argv
     return run_code(m, st, _through(fr, event), join(args, " "), "eval")
@@ -140,7 +140,7 @@ def unalias(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
 
 def trap(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     """`trap code SIGNAL`: the code runs later, so it is judged at the shell's end."""
-    from .evaluator import note_unknown_code
+    from .code import note_unknown_code
 
     words = [value for value in event.argv if value.text not in {"--", "-p", "-l", "-P"}]
     if len(words) > 1 and words[0].text not in {"", "-"}:
@@ -212,7 +212,7 @@ def let(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
 
 
 def _arith_text(m: Machine, st: State, fr: Frame, value: Value) -> None:
-    from .evaluator import expand_text
+    from .code import expand_text
 
     text = value.text
     if text is None or "$" in text or "`" in text:
@@ -241,7 +241,7 @@ def declare(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
 
 def compgen(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     """`compgen -C command`, `complete -C`, `-W` expansions."""
-    from .evaluator import expand_text, run_shell
+    from .code import expand_text, run_shell
 
     words = event.argv
     for index, value in enumerate(words[:-1]):
@@ -254,7 +254,7 @@ def compgen(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
 
 def bind(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     """`bind -x '"key": code'`."""
-    from .evaluator import run_shell
+    from .code import run_shell
 
     words = event.argv
     for index, value in enumerate(words[:-1]):

@@ -9,7 +9,8 @@ from .evaluator import run_body
 from .events import Places, Reading
 from .machine import Frame, Machine, Refused
 from .plain import plain
-from .reader import Unreadable, read
+from .reader import read
+from .shfmt import Unreadable
 from .state import State
 
 TYPE_CHECKING = False

@@ -38,7 +38,7 @@ def assigned(m: Machine, st: State, fr: Frame, name: str, value: Value, *, expor
 
 
 def _follow(m: Machine, st: State, fr: Frame, name: str, value: Value) -> None:
-    from .evaluator import expand_text, run_shell
+    from .code import expand_text, run_shell
 
     if not value.parts:
         return
@@ -67,7 +67,7 @@ _SPECIAL = COMMANDS | EXPANDED | FILES | LOADERS | OPTIONS
 
 
 def _option_code(m: Machine, st: State, fr: Frame, name: str, value: Value) -> None:
-    from .evaluator import run_shell
+    from .code import run_shell
     from .programs import run_argv
     from .values import fields
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 
 from .events import ANYWHERE, ExecEvent, Glob, Value, literal
-from .expand import lookup
+from .lookup import lookup
 from .machine import DONE, Frame, Machine, Outcome, State
 from .state import union
 from .values import join

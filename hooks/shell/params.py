@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from . import quotes
 from .arith import index_key, number
 from .events import Hole, Value, literal
-from .expand import atoms_from, atoms_of, field_separators, lookup, pattern_of, value_of
-from .globs import pattern_regex
+from .expand import atoms_from, atoms_of, pattern_of, value_of
+from .lookup import field_separators, lookup
 from .machine import Frame, Machine, State
 from .state import UNSET, Array, Unset
+from .texts import CASES, change_case, replace_text, slice_text, trim_text
 from .tree import Expr, Param
-from .values import EMPTY, blur, join, of, unknown
+from .values import EMPTY, blur, join, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -210,15 +209,15 @@ def operate(m: Machine, st: State, fr: Frame, param: Param, value: Value) -> Val
     if not op:
         return value
     if op in {"#", "##", "%", "%%"}:
-        return _trim(value, op, pattern_of(m, st, fr, _word(param)))
+        return trim_text(value, op, pattern_of(m, st, fr, _word(param)))
     if op in {"/", "//"}:
         with_ = value_of(m, st, fr, param.word2 if isinstance(param.word2, tuple) else ())
-        return _replace(value, op, pattern_of(m, st, fr, _word(param)), with_)
+        return replace_text(value, op, pattern_of(m, st, fr, _word(param)), with_)
     if op == ":":
         length = _number(m, st, fr, param.word2)
-        return _slice(value, _number(m, st, fr, param.word), length, has_length=param.word2 is not None)
-    if op in _CASES:
-        return _case(value, op)
+        return slice_text(value, _number(m, st, fr, param.word), length, has_length=param.word2 is not None)
+    if op in CASES:
+        return change_case(value, op)
     return _transform(m, st, fr, value, value_of(m, st, fr, _word(param)).text or "")
 
 
@@ -226,78 +225,9 @@ def _word(param: Param) -> Word:
     return param.word if isinstance(param.word, tuple) else ()
 
 
-def _trim(value: Value, op: str, pattern: Value) -> Value:
-    source = pattern_regex(pattern, greedy=len(op) == 2)
-    text = value.text
-    if source is None or (text is None and pattern.text is None):
-        return blur(value, "a trimmed text")
-    if text is None:
-        return _trim_known(value, op, pattern.text or "")
-    if op[0] == "#":
-        found = re.match(source, text, re.DOTALL)
-        return literal(text[found.end() :]) if found else value
-    starts = range(len(text) + 1) if len(op) == 2 else range(len(text), -1, -1)
-    whole = re.compile(source, re.DOTALL)
-    return next((literal(text[:at]) for at in starts if whole.fullmatch(text, at)), value)
-
-
-def _trim_known(value: Value, op: str, text: str) -> Value:
-    """Take a literal text off a value whose end is known; otherwise it may or may not be there."""
-    if op[0] == "#" and value.prefix.startswith(text):
-        return of((value.prefix[len(text) :], *value.parts[1:]))
-    if op[0] == "%" and value.suffix.endswith(text) and value.suffix:
-        return of((*value.parts[:-1], value.suffix[: len(value.suffix) - len(text)]))
-    return value
-
-
-def _replace(value: Value, op: str, pattern: Value, with_: Value) -> Value:
-    text = value.text
-    anchor = ""
-    first = pattern.parts[0] if pattern.parts else ""
-    if isinstance(first, str) and first[:1] in {"#", "%"} and op == "/":
-        anchor, pattern = first[0], of((first[1:], *pattern.parts[1:]))
-    source = pattern_regex(pattern)
-    if text is None or source is None or with_.text is None:
-        return blur(of((*value.parts, *with_.parts)), "a text with replacements")
-    if not source:
-        return literal(with_.text + text if anchor == "#" else text + with_.text if anchor == "%" else text)
-    source = f"\\A(?:{source})" if anchor == "#" else f"(?:{source})\\Z" if anchor == "%" else source
-    new = with_.text
-    return literal(re.sub(source, lambda _found: new, text, count=0 if op == "//" else 1, flags=re.DOTALL))
-
-
-def _slice(value: Value, start: int | None, length: int | None, *, has_length: bool) -> Value:
-    if start is None or (has_length and length is None):
-        return blur(value, "a part of a text")
-    text = value.text
-    if text is None:
-        known = value.prefix
-        if start >= 0 and length is not None and 0 <= start + length <= len(known) and length >= 0:
-            return literal(known[start : start + length])
-        return blur(value, "a part of a text")
-    start = max(len(text) + start, 0) if start < 0 else start
-    stop = len(text) if length is None else start + length if length >= 0 else len(text) + length
-    return literal(text[start:stop])
-
-
-_CASES: dict[str, Callable[[str], str]] = {
-    "^^": str.upper,
-    ",,": str.lower,
-    "^": lambda text: text[:1].upper() + text[1:],
-    ",": lambda text: text[:1].lower() + text[1:],
-}
-
-
-def _case(value: Value, op: str) -> Value:
-    change = _CASES[op]
-    if len(op) == 1:
-        return of((change(value.prefix), *value.parts[1:])) if value.prefix else value
-    return of(change(part) if isinstance(part, str) else part for part in value.parts)
-
-
 def _transform(m: Machine, st: State, fr: Frame, value: Value, kind: str) -> Value:
     if kind == "P":
-        from .evaluator import expand_text
+        from .code import expand_text
 
         return expand_text(m, st, fr, value)
     if value.text is None:
@@ -307,7 +237,7 @@ def _transform(m: Machine, st: State, fr: Frame, value: Value, kind: str) -> Val
         "Q": quotes.quote,
         "U": str.upper,
         "L": str.lower,
-        "u": _CASES["^"],
+        "u": CASES["^"],
     }
     change = changes.get(kind)
     return literal(change(value.text)) if change else blur(value, "a transformed text")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..frozen import replace
 from .arith import text_number
 from .events import ExecEvent, Hole, Value, literal
-from .expand import DEFAULT_IFS, field_separators
+from .lookup import DEFAULT_IFS, field_separators
 from .machine import DONE, FALSE, TRUE, Frame, Machine, Outcome, State
 from .options import skip, values_of
 from .state import Array
@@ -79,7 +79,7 @@ def put_named(m: Machine, st: State, fr: Frame, name: str, value: Value) -> None
 
 def mapfile(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     """`mapfile`/`readarray`: lines into an array; `-C code` runs for them."""
-    from .evaluator import run_shell
+    from .code import run_shell
 
     words = event.argv
     inner = replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)

@@ -255,7 +255,7 @@ def _alias(m: Machine, st: State, call: Call, fields: list[Value]) -> tuple[str,
 
 def _run_alias(m: Machine, st: State, fr: Frame, aliased: tuple[str, Value, list[Value]]) -> Outcome:
     """Read the alias's text with the other words behind it. The name itself may also run: aliases can be off."""
-    from .evaluator import run_code
+    from .code import run_code
     from .programs import run_argv
 
     name, text, rest = aliased

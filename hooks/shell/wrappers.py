@@ -144,7 +144,7 @@ def _behind_subcommand(name: str, words: tuple[Value, ...]) -> int | None:
 
 
 def _tail(m: Machine, st: State, fr: Frame, name: str, tail: list[Value]) -> Outcome:
-    from .evaluator import run_shell
+    from .code import run_shell
 
     text = tail[0].text or ""
     if len(tail) == 1 and " " in text.strip() and (name in JOINED or "/" not in text.partition(" ")[0]):
@@ -171,7 +171,7 @@ def _adjusted(
 
 
 def _code_options(m: Machine, st: State, fr: Frame, event: ExecEvent, name: str) -> None:
-    from .evaluator import run_shell
+    from .code import run_shell
 
     short, *long = CODE_IN[name]
     for code in values_of(event.argv, short, *long):
@@ -180,7 +180,7 @@ def _code_options(m: Machine, st: State, fr: Frame, event: ExecEvent, name: str)
 
 def env(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`env`: `-C folder`, `-S text`, `-u name`, assignments, then the program."""
-    from .evaluator import run_code
+    from .code import run_code
     from .folders import folders_named
 
     words = list(event.argv)

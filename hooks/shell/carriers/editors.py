@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..evaluator import run_shell
+from ..code import run_shell
 from ..events import ExecEvent, Redirect, Value, literal
 from ..machine import Frame, Machine, Outcome, State
 from ..options import operands, skip, values_of

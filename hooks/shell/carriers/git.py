@@ -6,7 +6,7 @@ import posixpath
 import re
 
 from ...frozen import replace
-from ..evaluator import run_code, run_shell
+from ..code import run_code, run_shell
 from ..events import ExecEvent, Value, literal
 from ..folders import folders_named
 from ..machine import Frame, Machine, Outcome, State

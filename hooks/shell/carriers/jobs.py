@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..evaluator import run_shell
+from ..code import run_shell
 from ..events import ExecEvent, Value, literal
 from ..machine import DONE, Frame, Machine, Outcome, State
 from ..options import has, skip, values_of

@@ -103,7 +103,7 @@ def run_python(
     m: Machine, st: State, fr: Frame, code: Value, event: ExecEvent, args: tuple[Value, ...] = ()
 ) -> Outcome | None:
     """Follow Python source. Source that is unknown is taken down as unchecked; what is no Python cannot run."""
-    from ..evaluator import note_fetched_code, note_unknown_code
+    from ..code import note_fetched_code, note_unknown_code
     from .python_walk import Walker
 
     if code.is_opaque:

@@ -7,7 +7,9 @@ import re
 
 from ..events import Glob, Redirect, Value, literal
 from ..values import join, unknown
-from .python_calls import EFFECTS, emit, read_file, shell_code, standard_input
+from .python_calls import EFFECTS
+from .python_files import emit, read_file, standard_input
+from .python_runs import shell_code
 from .python_values import Bound, Opened, PathText, is_items, join_path
 
 TYPE_CHECKING = False
@@ -202,7 +204,7 @@ def loose(walker: Walker, name: str, node: ast.Call, args: Args, named: dict[str
     if name in _SAME and args:
         return args[0] if is_items(args[0]) else walker.evaluator.text(args[0])
     if name.startswith("os.environ"):
-        from .python_calls import environment_value
+        from .python_texts import environment_value
 
         return environment_value(walker)
     return walker.evaluator.unknown(node)

@@ -183,7 +183,7 @@ class Evaluator:
             holes = tuple(event for part in parts for event in part.sources)
             return unknown("a Python list", holes)
         if isinstance(thing, Ref) and thing.name == "os.environ":
-            from .python_calls import environment_value
+            from .python_texts import environment_value
 
             return environment_value(self.walker)
         return unknown("a Python value")
@@ -232,7 +232,7 @@ class Evaluator:
     def _subscript(self, node: ast.Subscript) -> object:
         owner = self.value(node.value)
         if isinstance(owner, Ref) and owner.name == "os.environ":
-            from .python_calls import variable
+            from .python_texts import variable
 
             return variable(self.walker, self.text(self.value(node.slice)))
         if isinstance(owner, Ref) and owner.name.endswith("__dict__"):

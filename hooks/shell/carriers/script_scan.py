@@ -8,67 +8,34 @@ from ..events import Redirect, Value, literal
 from ..machine import Frame, Machine, State
 from ..programs import make_event, run_argv
 from ..values import join, unknown
-
-SHELL = re.compile(
-    r"(?<![\w$>])(?:system|exec|popen|popen2|popen3|capture2e?|capture3|spawn|spawnSync|exec(?:File)?(?:Sync)?|execFile"
-    r"|shell_exec|passthru|proc_open|pcntl_exec|os\.execute|io\.popen|Kernel\.(?:system|exec|spawn)|Process\.(?:spawn|exec)"
-    r"|IO\.popen|PTY\.spawn|Open3\.\w+|qx|run|shell|do shell script|System\.cmd|os:cmd|Deno\.Command|Deno\.run|Bun\.spawn\w*"
-    r"|execvp|execlp|syscall|sh|execa|execaSync|zx|run_command|rawToChar|system2|pipeline)(?![\w])"
+from .script_patterns import (
+    ASSIGN,
+    BACKTICKS,
+    BETWEEN,
+    DECODERS,
+    DELETE,
+    DELETE_TREE,
+    ESCAPE,
+    EVAL,
+    EXPANDED,
+    FETCHED,
+    FORKS,
+    HOMES,
+    INDEXED,
+    JOINED,
+    KILL,
+    LOOSE,
+    NAMED,
+    NETWORK,
+    OTHER,
+    PERL_OPEN,
+    QUOTED_RUN,
+    READ,
+    RENAMED,
+    SHELL,
+    STRING,
+    WRITE,
 )
-"""Names of calls that hand their arguments to a shell or start a program, in any of the languages."""
-LOOSE = frozenset({"run", "shell", "sh", "spawn", "exec", "pipeline", "syscall"})
-"""Names so common that they count only where a literal argument follows in parentheses."""
-DELETE_TREE = re.compile(
-    r"(?<![\w])(?:FileUtils\.(?:rm_rf?|rmtree|remove_dir|remove_entry(?:_secure)?|remove)|rm_rf|rmtree|remove_tree|rmSync|rmdirSync"
-    r"|removeSync|rimrafSync|rimraf|(?:fs|fs(?:/promises|-extra)?['\"]\))\.(?:promises\.)?(?:rm|rmdir|remove)|fsp\.(?:rm|rmdir)|promises\.(?:rm|rmdir)|Deno\.remove(?:Sync)?"
-    r"|del\.sync|delete_tree|emptyDirSync|unlinkRecursive|deltree|File\.rm_rf!?|trash)(?![\w])"
-)
-DELETE = re.compile(
-    r"(?<![\w])(?:unlink(?:Sync)?|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete|unlink)|FileUtils\.(?:rm|rm_f)|os\.remove|rmdir|file\.remove)(?![\w])"
-)
-WRITE = re.compile(
-    r"(?<![\w])(?:(?:write|append)File(?:Sync)?|createWriteStream|file_put_contents|File\.(?:write|binwrite)|IO\.write|Deno\.write\w+|Bun\.write)(?![\w])"
-)
-READ = re.compile(
-    r"(?<![\w])(?:read(?:File)?Sync|readFile|createReadStream|file_get_contents|readfile|File\.(?:read|readlines|binread|open)|IO\.read"
-    r"|io\.(?:open|lines)|fopen|openSync|slurp|readLines|Deno\.readTextFile(?:Sync)?|file)(?![\w])"
-)
-PERL_OPEN = re.compile(r"(?<![\w.])open\s*\(?\s*(?:my\s+)?[\w$*{}]+\s*,\s*")
-OTHER = re.compile(
-    r"(?<![\w])(?:chmodSync|chownSync|chmod|chown|File\.chmod|FileUtils\.chmod_R|FileUtils\.chown_R|lchown)(?![\w])"
-)
-KILL = re.compile(r"(?<![\w])(?:Process\.kill|process\.kill|posix_kill|kill)(?![\w])")
-NETWORK = re.compile(
-    r"(?<![\w])(?:https?\.(?:request|get)|fetch|Net::HTTP\.\w+|URI\.open|LWP::Simple\S*|curl_init|TCPSocket\.new|fsockopen"
-    r"|net\.(?:connect|createConnection)|IO::Socket::INET->new|axios\.\w+)(?![\w])"
-)
-BACKTICKS = re.compile(r"`([^`]*)`")
-QUOTED_RUN = re.compile(r"(?:qx|%x)\s*(?:\((.*?)\)|\{(.*?)\}|\[(.*?)\]|<(.*?)>|([/|!#])(.*?)\5)", re.DOTALL)
-RENAMED = re.compile(r"\b(\w+)\s*(?::|\bas\b)\s*(\w+)(?=[^}()]*\}\s*(?:=|from\b))")
-EVAL = re.compile(
-    r"(?<![\w.])(?:eval|instance_eval|class_eval|loadstring|load|assert|create_function|Function|vm\.runIn\w+|runInNewContext|source)\s*\(?"
-)
-DECODERS = re.compile(
-    r"atob|base64|Base64|b64|unpack|pack\s*\(|pack1|fromCharCode|from\s*\(|hex2bin|gzinflate|str_rot13|decode|chr\s*\(|tr/|reverse"
-)
-FETCHED = re.compile(
-    r"curl|wget|https?://|URI\.open|open-uri|LWP|file_get_contents\(['\"]http|Net::HTTP|fetch\s*\("
-)
-FORKS = re.compile(
-    r"\bfork\b[^;]*\bwhile\b|\bwhile\b[^;{]*[;{(]?[^;]*\bfork\b|\bloop\b[^;]*\bfork\b|for\s*\(\s*;\s*;\s*\)[^;]*\bfork\b"
-    r"|\bfork\s+(?:until|for)\b|\bwhile\s*\(?(?:1|true)\)?[^}]*(?:spawn|fork)\s*\("
-)
-ASSIGN = re.compile(
-    r"(?:\b(?:const|let|var|my|local|our)\s+)?[$@]?([A-Za-z_]\w*)\s*(?::=|=)(?![=~>])\s*(?=['\"`]|q[qw]?\b)"
-)
-STRING = r"'(?:[^'\\]|\\[\s\S])*'|\"(?:[^\"\\]|\\[\s\S])*\"|`(?:[^`\\]|\\[\s\S])*`"
-JOINED = re.compile(r"(['\"])\s*(?:\+|\.\.?|<>)\s*(['\"])")
-INDEXED = re.compile(r"\[\s*(['\"])([A-Za-z_]\w*)\1\s*\]")
-ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|([0-7]{3})|([\s\S]))")
-
-
-BETWEEN = re.compile(r"[\s(\[,]+|qw\s*(?=[({\[/])|args\s*:|cmd\s*:|=>")
-NAMED = re.compile(r"[$@*]?[\w.>\[\]'\"-]+")
 
 
 class Scanner:
@@ -100,7 +67,7 @@ class Scanner:
                 )
 
     def _shell_calls(self, source: str) -> None:
-        from ..evaluator import run_shell
+        from ..code import run_shell
 
         for found in SHELL.finditer(source):
             self._shell_call(source, found)
@@ -116,7 +83,7 @@ class Scanner:
             self._perl_open(source, found.end())
 
     def _shell_call(self, source: str, found: re.Match[str]) -> None:
-        from ..evaluator import run_shell
+        from ..code import run_shell
 
         name = found[0].rpartition(".")[2]
         words, known = self._arguments(source, found.end())
@@ -158,7 +125,7 @@ class Scanner:
             self.m.unchecked("code", self.fr.segment, why, program=self.language, sources=words[0].sources)
 
     def _perl_open(self, source: str, at: int) -> None:
-        from ..evaluator import run_shell
+        from ..code import run_shell
 
         words, _known = self._arguments(source, at)
         mode = words[0].text or "" if words else ""
@@ -285,16 +252,6 @@ class Scanner:
             return self.names[found[1]], found.end()
         number = re.compile(r"-?0?[xo]?\d+").match(source, at)
         return (literal(number[0]), number.end()) if number else (None, at)
-
-
-HOMES = re.compile(
-    r"(?:require\(['\"]os['\"]\)|\bos)\.homedir\(\)|process\.env\.HOME|\bENV(?:\.fetch\(|\[)\s*['\"]HOME['\"]\s*[\])]|\$ENV\{['\"]?HOME['\"]?\}"
-    r"|\bDir\.home\b|\b(?:os\.)?getenv\(\s*['\"]HOME['\"]\s*\)|\$_(?:SERVER|ENV)\[['\"]HOME['\"]\]|Deno\.env\.get\(['\"]HOME['\"]\)"
-)
-EXPANDED = re.compile(
-    r"(?:File\.expand_path|Pathname\.new|path\.(?:join|resolve|normalize)|File\.join|String)\(\s*(?=['\"`])"
-)
-LISTED = re.compile(r"(['\"])\s*,\s*(['\"])(?=[^'\"]*['\"]\s*(?:,|\)))")
 
 
 def _homes(source: str, home: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..evaluator import note_fetched_code, note_unknown_code
+from ..code import note_fetched_code, note_unknown_code
 from ..events import ExecEvent, Value
 from ..machine import Frame, Machine, Outcome, State
 from ..options import after

@@ -6,7 +6,7 @@ import posixpath
 import re
 
 from ...frozen import replace
-from ..evaluator import note_unknown_code, run_code, run_traps
+from ..code import note_unknown_code, run_code, run_traps
 from ..events import ExecEvent, Value, literal
 from ..machine import DONE, Frame, Machine, Outcome, State
 from ..options import has, skip, values_of

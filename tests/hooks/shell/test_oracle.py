@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from decurion.hooks.shell import Glob, Hole, Places, Value, read_command
-from decurion.hooks.shell.reader import Unreadable, read
+from decurion.hooks.shell.reader import read
+from decurion.hooks.shell.shfmt import Unreadable
 
 BASH = shutil.which("bash")
 pytestmark = pytest.mark.skipif(BASH is None, reason="bash is not installed")

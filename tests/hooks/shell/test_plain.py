@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from decurion.hooks.shell.plain import plain
-from decurion.hooks.shell.reader import Unreadable, read
+from decurion.hooks.shell.reader import read
+from decurion.hooks.shell.shfmt import Unreadable
 
 CORPUS = Path(__file__).parents[2] / "data" / "guard_cases.jsonl"
 PIECES = (
