@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,9 +122,29 @@ async def test_a_broken_gate_refuses_and_the_log_says_that_it_broke(
     model = Scripted("touch ran")
     records = await run(tmp_path, model)
     assert not (tmp_path / "ran").exists()
-    assert all(command.split(maxsplit=1)[0] in text and kind in text for text in errors(model, 0) + errors(model, 1))
+    assert all(
+        command.split(maxsplit=1)[0] in text and kind in text for text in errors(model, 0) + errors(model, 1)
+    )
     assert [one["rule"] for one in records if one["event"] == "refused"] == ["hook-failed"] * 3
     assert len([one for one in records if one["event"] == "hook_failed"]) == 3
+
+
+@pytest.mark.parametrize(("gate", "limit"), [("sleep 0.5; exit 2", 20), ("sleep 30; exit 0", 1)])
+async def test_eight_calls_of_one_turn_wait_for_slow_gates_together(
+    tmp_path: Path, gate: str, limit: int
+) -> None:
+    """BUG-02: no marker of any of 24 calls, and the time of a few gates, not of 24."""
+    handler = {"type": "command", "command": gate, "timeout": limit}
+    said = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [handler]}]}}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps(said))
+    model = Scripted(*(f"touch marker-{at}" for at in range(8)))
+    began = time.monotonic()
+    records = await run(tmp_path, model)
+    assert time.monotonic() - began < 8
+    assert list(tmp_path.glob("marker-*")) == []
+    assert (len(errors(model, 0)), len(errors(model, 1))) == (8, 16)
+    assert [one["event"] for one in records].count("refused") == 24
 
 
 async def test_a_broken_observer_changes_nothing_and_is_recorded(tmp_path: Path) -> None:
