@@ -54,9 +54,9 @@ def run_demo(options: DemoOptions) -> int:
             workspace=folder, model=ModelOptions(OFFLINE, manners=manners), work=WorkOptions(verify=CHECK)
         )
         code = run_session(session, TASK, "text", quiet=False)
-        if code == 0:
+        if code == 0:  # a session that ended otherwise has said itself where to look
             code = _test_again(folder)
-        _point_to_the_log(find_session(folder).name)
+            _point_to_the_log(find_session(folder).name)
         if options.keep is not None:
             click.echo(f"\nThe project is in {folder}; look at the changes: git -C {folder} diff")
     return code
