@@ -38,7 +38,7 @@ def test_no_file_holds_a_path_of_some_machine(checkout: Path) -> None:
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=checkout, capture_output=True, text=True, check=False
     ).stdout.split("\0")
-    pattern = re.compile(rb"/(?:root|home/(?!user\b|me\b|you\b|ada\b)[a-z][a-z0-9]*)/[\w.]")
+    pattern = re.compile(rb"/(?:root|home/(?!user\b|me\b|you\b|ada\b|dev\b)[a-z][a-z0-9]*)/[\w.]")
     offenders = [
         name
         for name in listed
