@@ -77,10 +77,10 @@ def errors(model: Scripted, depth: int) -> list[str]:
 
 
 async def test_every_call_of_every_agent_passes_the_hooks(tmp_path: Path) -> None:
-    note = "cat >> seen.jsonl; echo >> seen.jsonl"
-    configure(tmp_path, PreToolUse=f"{note}", PostToolUse=note)
+    note = "cat > seen.$$.json"
+    configure(tmp_path, PreToolUse=note, PostToolUse=note)
     await run(tmp_path, Scripted("true"))
-    seen = [json.loads(line) for line in (tmp_path / "seen.jsonl").read_text().splitlines() if line]
+    seen = [json.loads(path.read_bytes()) for path in tmp_path.glob("seen.*.json")]  # noqa: ASYNC240 - the run is over
     told = sorted((one["hook_event_name"], one["decurion"]["depth"]) for one in seen)
     assert told == [
         ("PostToolUse", 0),
