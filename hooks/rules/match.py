@@ -254,6 +254,7 @@ def _given(wanted: tuple[str, ...], scene: Scene) -> bool:
 
 def _upstream_reads(predicates: tuple[str, ...], scene: Scene) -> bool:
     own = [r.target for r in scene.event.redirects if "<" in r.op]
+    own += [scene.event.stdin.text] if scene.event.stdin.text is not None else []
     if any(value_holds(predicate, value, scene) for value in own for predicate in predicates):
         return True
     for event in scene.upstream_events:

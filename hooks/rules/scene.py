@@ -156,7 +156,12 @@ class Scene:
     def pieces(self) -> tuple[Value, ...]:
         """Every argument, and what stands behind a `=`, `@`, `:`, `,` or an option letter in it."""
         if self._pieces is None:
-            self._pieces = tuple(piece for value in self.event.argv for piece in (value, *cuts(value)))
+            home = self.places.home
+            self._pieces = tuple(
+                piece
+                for value in self.event.argv
+                for piece in (value, *(_at(home, cut) for cut in cuts(value)))
+            )
         return self._pieces
 
 
@@ -196,6 +201,11 @@ def _cut_at(value: Value, index: int, part: str) -> Iterator[Value]:
         yield _value("", (*value.parts[:index], part[:place]))
         if following is not None:
             yield _value(part[place + 1 : following], ())
+
+
+def _at(home: str, piece: Value) -> Value:
+    """Read `~/` behind a key as the home: some shells do, and so do many programs."""
+    return _value(home + piece.prefix[1:], piece.parts[1:]) if piece.prefix.startswith("~/") else piece
 
 
 def _value(head: str, tail: tuple[object, ...]) -> Value:
