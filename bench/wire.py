@@ -111,20 +111,18 @@ class Plain:
 def parts_of(agent: str) -> tuple[str, list[dict[str, Any]]]:
     """The prompt and the tools of one of our agents, as the plain loop sends them."""
     from decurion.agents.catalogue import load_catalogue
+    from decurion.agents.task import task_tool
     from decurion.agents.tools import TOOLS
 
-    definition = load_catalogue(HERE.parent, user_folders=(), given=None).found[agent]
-    task = {"name": "task", "description": "Hand a part to a subagent.", "input_schema": {"type": "object"}}
-    names = TOOLS if agent == "lead" else definition.tools
-    tools: list[dict[str, Any]] = [
-        {
-            "name": TOOLS[n].name,
-            "description": TOOLS[n].description,
-            "input_schema": dict(TOOLS[n].input_schema),
-        }
-        for n in names
+    catalogue = load_catalogue(HERE.parent, user_folders=(), given=None)
+    nobody: Any = None  # only the description is wanted
+    offered = {**TOOLS, "task": task_tool(catalogue, nobody)} if agent == "lead" else TOOLS
+    names = offered if agent == "lead" else catalogue.found[agent].tools
+    fields = [
+        (offered[name].name, offered[name].description, dict(offered[name].input_schema)) for name in names
     ]
-    return definition.prompt, [*tools, task] if agent == "lead" else tools
+    tools: list[dict[str, Any]] = [{"name": n, "description": d, "input_schema": s} for n, d, s in fields]
+    return catalogue.found[agent].prompt, tools
 
 
 # ---- one run, in a process of its own ----

@@ -26,6 +26,7 @@ from anthropic.types import Message
 from ..model import Block, Progress, Reply, Usage
 from ..texts import clean_value
 
+SAYING_NOTHING = frozenset({"ping", "content_block_stop"})  # nothing that the end of the message does not say
 DRAIN = 0.5  # seconds for what may follow `message_stop`, so that the connection can be used again
 UNFIT_FOR_ID = re.compile(r"[^a-zA-Z0-9_-]+")
 UNFIT_FOR_NAME = re.compile(r"[^a-zA-Z0-9_-]")
@@ -78,16 +79,16 @@ async def _receive_events(stream: Events, reader: Reader) -> Received:
     message: Any = None
     fragments = Fragments(reader.report)
     while (event := cast("Any", await anext(stream, None))) is not None:
+        if event["type"] == "message_stop" and message is not None:
+            with anyio.move_on_after(DRAIN):
+                await _read_on(stream)  # or the connection could not be used again
+            whole = cast("Message", message).to_dict(warnings=False)
+            return received(fragments.put_into(whole), fragments.arguments, reader.taken)
         if fragments.take(event):
             continue
         message = accumulate_event(event=event, current_snapshot=message, json_bufs={})
         if event["type"] == "message_start":
             reader.begun()
-        elif event["type"] == "message_stop":
-            with anyio.move_on_after(DRAIN):
-                await _read_on(stream)  # or the connection could not be used again
-            whole = cast("Message", message).to_dict(warnings=False)
-            return received(fragments.put_into(whole), fragments.arguments, reader.taken)
     raise Garbled("the stream ended before the reply did")
 
 
@@ -112,7 +113,7 @@ class Fragments:
         if kind == "content_block_start" and event["content_block"].get("type") == "tool_use":
             self._report(Progress("tool", str(event["content_block"].get("name"))))
         if kind != "content_block_delta":
-            return kind == "content_block_stop"  # says nothing that the message's end does not
+            return kind in SAYING_NOTHING
         place, delta = event["index"], event["delta"]
         match delta["type"]:
             case "input_json_delta":
