@@ -1,12 +1,13 @@
 """Verify a log without decurion: `python outsider.py audit.jsonl`. Twenty lines, and no JSON needed for the chain."""
 
 import hashlib
+import pathlib
 import re
 import sys
 
 prev, seq = "0" * 64, 0
 for path in sys.argv[1:]:  # rotated parts first: audit.0001.jsonl audit.0002.jsonl … audit.jsonl
-    for number, line in enumerate(open(path, "rb"), 1):
+    for number, line in enumerate(pathlib.Path(path).open("rb"), 1):
         body, mark, tail = line.rstrip(b"\n").rpartition(b',"hash":"')
         if hashlib.sha256(body + b"}").hexdigest() != tail[:64].decode() or tail[64:] != b'"}' or not mark:
             sys.exit(f"{path} line {number}: edited")

@@ -17,14 +17,19 @@ SCRIPT = Path(__file__).with_name("outsider.py")
 
 
 def run(*paths: str) -> tuple[int, str]:
-    done = subprocess.run([sys.executable, "-I", str(SCRIPT), *paths], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-I", str(SCRIPT), *paths], capture_output=True, text=True, check=False
+    )
     return done.returncode, (done.stdout + done.stderr).strip()
 
 
 def test_a_separate_tiny_script_verifies_a_rotated_log(tmp_path: Path) -> None:
     path = write_session(tmp_path / "audit.jsonl", agents=3, calls=8, max_bytes=20_000)
     report = verify(str(path))
-    assert run(*rotated_parts(str(path)), str(path)) == (0, f"{report.records} records, newest hash {report.last_hash}")
+    assert run(*rotated_parts(str(path)), str(path)) == (
+        0,
+        f"{report.records} records, newest hash {report.last_hash}",
+    )
 
 
 @pytest.mark.parametrize("line", [0, 7, 20])

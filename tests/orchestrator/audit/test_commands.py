@@ -125,7 +125,7 @@ def test_show_gives_records_as_they_stand(audit: Run, session: Path) -> None:
 
 def test_show_never_lets_a_model_move_the_cursor(audit: Run, tmp_path: Path) -> None:
     with open_log(tmp_path / "audit.jsonl") as log:
-        log.write(LEAD, "note", reason="\x1b[2J\x1b]0;owned\x07 ‮ line\nbreak", tool_name="\x1b[31m")
+        log.write(LEAD, "note", reason="\x1b[2J\x1b]0;owned\x07 \u202e line\nbreak", tool_name="\x1b[31m")
     out = audit("show", str(tmp_path))[1]
     assert "\x1b" not in out
     assert len(out.splitlines()) == 1
@@ -235,23 +235,41 @@ def test_a_wrong_or_prying_query_is_refused_in_one_line(audit: Run, session: Pat
 
 
 RULE = """
-[[rules]]
+[[rule]]
 id = "no-tests"
 decision = "deny"
 message = "Tests are not run here. Ask for a test run."
-commands = ["pytest"]
+program = "pytest"
 deny = ["pytest -q"]
 allow = ["ls"]
 """
 
 
-def test_replay_says_what_other_rules_would_change(audit: Run, session: Path, tmp_path: Path) -> None:
+def test_replay_says_what_a_changed_rule_file_would_refuse_and_allow(
+    audit: Run, session: Path, tmp_path: Path
+) -> None:
     rules = tmp_path / "rules.toml"
-    rules.write_text("")
+    rules.write_text(RULE)
     status, out, _ = audit("replay", "--rules", str(rules))
     assert status == 0
-    assert "18 calls judged" in out
+    assert "allow → deny  agent-1  no-tests  pytest tests/part_1 -k 'case 0 ü'" in out
+    assert "18 calls judged: 15 would now be refused, 0 asked about, 0 allowed; 3 as before" in out
+    assert "by agent: agent-" in out
+    assert "by rule: no-tests 15" in out
+    changed = rows(audit("replay", "--rules", str(rules), "--json")[1])
+    assert {(change["before"], change["after"], change["rule"]) for change in changed} == {
+        ("allow", "deny", "no-tests")
+    }
     assert audit("replay", "--rules", str(tmp_path / "none.toml"))[0] == 2
+
+
+def test_replay_says_what_would_no_longer_be_refused(audit: Run, tmp_path: Path) -> None:
+    with open_log(tmp_path / "audit.jsonl") as log:
+        refuse(log, child(1), "t1", "ls -la")
+    rules = tmp_path / "rules.toml"
+    rules.write_text("")
+    out = audit("replay", str(tmp_path), "--rules", str(rules))[1]
+    assert "deny → allow  agent-1  no-root-wipe  ls -la" in out
 
 
 def test_diff_shows_what_only_one_session_did(audit: Run, session: Path, tmp_path: Path) -> None:
