@@ -56,9 +56,10 @@ class Hook:
         """Tell whether this hook wants to hear of an event."""
         if type(event).__name__ not in self.events:
             return False
-        agents = self.agents.replace("|", ",").split(",")
-        if not any(fnmatchcase(event.ref.agent_type, agent.strip()) for agent in agents):
+        if self.agents != "*" and not _fits_any(self.agents, event.ref.agent_type):
             return False
+        if not self.matcher:
+            return True
         subject = _subject(event)
         return subject is None or matches(self.matcher, subject)
 
@@ -185,6 +186,10 @@ def _failure(hook: Hook, kind: str, text: str = "") -> Decision:
     said = f"{kind}: {text}" if text else kind
     reason = f"the hook {hook.name!r} failed ({said}), and what cannot be checked does not run"
     return Decision(Verdict.DENY, reason, HOOK_FAILED, by=hook.name, detail={"failure": kind, "text": text})
+
+
+def _fits_any(patterns: str, name: str) -> bool:
+    return any(fnmatchcase(name, one.strip()) for one in patterns.replace("|", ",").split(","))
 
 
 def _subject(event: Event) -> str | None:
