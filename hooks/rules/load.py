@@ -35,15 +35,22 @@ def compile_sources(sources: tuple[Source, ...]) -> RuleSet:
     for source, data in zip(sources, drafts, strict=True):
         _disable(source, data, rules)
         for rule in _rules(source, data, grammars, frozenset(paths)):
-            first = rules.get(rule.id)
-            if first is not None:
-                raise located(
-                    source,
-                    f"the id {rule.id!r} is taken by a rule of {first.source}; give this one another",
-                    rule.entry or rule.id,
-                )
-            rules[rule.id] = rule
+            _add(source, rule, rules)
     return RuleSet(tuple(rules.values()), tuple(grammars.items()), tuple(paths.items()))
+
+
+def _add(source: Source, rule: Rule, rules: dict[str, Rule]) -> None:
+    first = rules.get(rule.id)
+    if first is None:
+        rules[rule.id] = rule
+    elif not (first.entry and rule.entry):
+        raise located(
+            source, f"the id {rule.id!r} is taken by a rule of {first.source}; give this one another", rule.id
+        )
+    elif first.agents and first.agents != rule.agents:
+        # The same entry for other agents; for the same ones, or for all already, it says nothing new.
+        name = f"{rule.id} ({', '.join(rule.agents) or 'all'})"
+        rules.setdefault(name, replace(rule, id=name))
 
 
 def located(source: Source, message: str, needle: str = "") -> ConfigError:

@@ -57,6 +57,20 @@ def test_an_agent_is_tightened_and_no_other() -> None:
     assert judge(law, "git commit -m x", "lead").verdict is Verdict.ALLOW
 
 
+def test_the_same_entry_in_two_files_is_no_clash() -> None:
+    twice = _law(
+        Source("rules.toml", 'deny = ["x"]'), Source(".decurion/rules.toml", 'deny = ["x"]', "project")
+    )
+    assert refuses(twice, "x")
+
+
+def test_the_same_entry_for_one_agent_and_for_all_binds_all() -> None:
+    law = _law(
+        entries(("x",), "agents/a.md", ("a",)), entries(("x",), "agents/b.md", ("b",)), entries(("x",), "c")
+    )
+    assert all(judge(law, "x", agent).verdict is Verdict.DENY for agent in ("a", "b", "lead"))
+
+
 def test_the_digest_is_of_what_decides() -> None:
     one, other = Source("a.toml", 'deny = ["x"]'), Source("b.toml", '# a comment\ndeny = [ "x" ]\n')
     assert _law(one).digest == _law(other).digest
