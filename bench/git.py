@@ -1,0 +1,164 @@
+"""What isolation costs: `python bench/git.py` (`make bench-git`). Makes its own repositories; prints goal and figure.
+
+Figures of single steps are medians. "Plain" is `git worktree add` from the user's repository.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import anyio
+
+from decurion.orchestrator.git import Isolation, Work
+from decurion.orchestrator.git.matrix import conflict_matrix
+
+TREES = 16
+SMALL, LARGE = 300, 1_700
+
+
+def git(place: Path, *args: str) -> None:
+    """Run git as a person would."""
+    subprocess.run(["git", "-c", "user.name=T", "-c", "user.email=t@localhost", *args], cwd=place, check=True)
+
+
+def make_repository(place: Path, files: int) -> Path:
+    """A project of some size: modules of about 60 lines, a few folders deep."""
+    words = random.Random(files)
+    place.mkdir(parents=True)
+    git(place, "init", "-q", "-b", "main", "--template=")
+    for number in range(files):
+        file = place / "src" / f"pkg{number % 17}" / f"part{number % 5}" / f"module{number}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lines = (f"def f{number}_{n}(x):\n    return x * {words.randrange(10**6)}\n" for n in range(60))
+        file.write_text("".join(lines))
+    git(place, "add", "-A")
+    git(place, "commit", "-q", "-m", "first")
+    return place
+
+
+async def worktrees(place: Path, base: Path) -> tuple[float, float]:
+    """Seconds for plain worktrees, and for hub, snapshot and ours; made in turn, so that a busy machine hits both."""
+    plain: list[float] = []
+    began = time.perf_counter()
+    isolation = await Isolation.prepare(place, base / "ours", "bench")
+    ours = [time.perf_counter() - began]
+    for number in range(TREES):
+        began = time.perf_counter()
+        git(place, "worktree", "add", "-q", "--detach", str(base / f"plain{number}"))
+        plain.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        await isolation.open(f"w{number}")
+        ours.append(time.perf_counter() - began)
+    isolation.release()
+    for number in range(TREES):
+        git(place, "worktree", "remove", "--force", str(base / f"plain{number}"))
+    return statistics.median(plain) * TREES, ours[0] + statistics.median(ours[1:]) * TREES
+
+
+async def matrix(place: Path, base: Path) -> float:
+    """Seconds for all pairs of sixteen works, half of which touch one file."""
+    isolation = await Isolation.prepare(place, base / "matrix", "bench")
+    files = sorted((place / "src").rglob("*.py"))
+    works: list[Work] = []
+    for number in range(TREES):
+        tree = await isolation.open(f"w{number}")
+        edited = tree.root / (files[0] if number % 2 else files[number + 1]).relative_to(place)
+        edited.write_text(edited.read_text().replace("return x", f"return {number} + x"))
+        (tree.root / files[40 + number].relative_to(place)).unlink()  # so that every pair is worth a look
+        works.append(await isolation.finish(tree, f"work {number}"))
+    seconds = await _median(lambda: conflict_matrix(isolation.hub.git, works), 3)
+    isolation.release()
+    return seconds
+
+
+async def checkpoint(place: Path, base: Path) -> float:
+    """Seconds for a checkpoint after a turn that changed two files."""
+    isolation = await Isolation.prepare(place, base / "checkpoint", "bench")
+    tree = await isolation.open("a")
+    files = sorted(tree.root.rglob("*.py"))
+    turn = 0
+
+    async def one() -> object:
+        nonlocal turn
+        turn += 1
+        for file in files[turn * 2 : turn * 2 + 2]:
+            file.write_text(file.read_text() + f"# turn {turn}\n")
+        return await tree.checkpoint(turn)
+
+    seconds = await _median(one, 30)
+    isolation.release()
+    return seconds
+
+
+async def _median(what: Callable[[], Awaitable[object]], times: int) -> float:
+    taken: list[float] = []
+    for _ in range(times):
+        began = time.perf_counter()
+        await what()
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken)
+
+
+def show(name: str, goal: str, figure: str, *, good: bool) -> bool:
+    """Print one line of the table."""
+    print(f"{'ok  ' if good else 'MISS'}  {name:<52} {goal:>14} {figure:>26}", flush=True)
+    return good
+
+
+async def measure(base: Path) -> bool:
+    """All figures; whether all goals are met."""
+    good = True
+    for size in (SMALL, LARGE):
+        place = make_repository(base / f"repo{size}", size)
+        plain, ours = await worktrees(place, base / f"trees{size}")
+        figure = f"{ours / plain:.2f} times ({plain:.2f} -> {ours:.2f} s)"
+        good &= show(
+            f"hub + {TREES} worktrees against plain, {size} files",
+            "≤ 1.2 times",
+            figure,
+            good=ours <= 1.2 * plain,
+        )
+    small = base / f"repo{SMALL}"
+    seconds = await matrix(small, base)
+    good &= show(
+        f"conflict matrix of {TREES} works (120 merges)", "≤ 1 s", f"{seconds:.2f} s", good=seconds <= 1
+    )
+    seconds = await checkpoint(small, base)
+    good &= show(
+        f"checkpoint per turn, {SMALL} files", "≤ 40 ms", f"{seconds * 1000:.1f} ms", good=seconds <= 0.04
+    )
+    return good
+
+
+def interruptions(count: int) -> bool:
+    """Kill a session at many moments, in a program of its own."""
+    command = [sys.executable, "-P", str(Path(__file__).with_name("git_interruptions.py")), str(count)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    last = (run.stdout.strip().splitlines() or ["it did not run"])[-1]
+    return show(f"{count} interruptions: bytes of the user's lost", "0", last, good=run.returncode == 0)
+
+
+def main() -> int:
+    """Print the table; `--interruptions N` adds the kill test, which takes a second each."""
+    os.environ["GIT_CONFIG_NOSYSTEM"] = "1"
+    base = Path(tempfile.mkdtemp(prefix="decurion-bench-git-"))
+    try:
+        good = anyio.run(measure, base)
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+    if "--interruptions" in sys.argv:
+        good &= interruptions(int(sys.argv[sys.argv.index("--interruptions") + 1]))
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
