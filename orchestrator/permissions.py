@@ -5,20 +5,22 @@ What names a whole tool becomes a gate here; what has a specifier becomes rules,
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from decurion.agents.dispatch import Approve, nobody
-from decurion.hooks import Decision, Event, PreToolUse, ToolCall, ask, deny
+from decurion.hooks import ConfigError, Decision, Event, PreToolUse, ToolCall, ask, deny
 from decurion.hooks.chain import Hook
-from decurion.hooks.matchers import our_name
+from decurion.hooks.matchers import ECOSYSTEM, our_name
 from decurion.hooks.rules import Source
 
 from .options import LawOptions, PermissionMode
 
 _RULE = re.compile(r"(?:[^,(]|\([^)]*\))+")
 _CHAINING = (";", "&", "|", "`", "$(", "\n", ">", "<")
+_EVERYTHING = ("", "*", "**", ":*", "./**", "/**", "//**")
 _WRITING = ("bash", "write_file", "edit_file")
 
 
@@ -32,25 +34,34 @@ def split_rules(text: str) -> list[str]:
 
 
 def whole_tools(rules: Sequence[str]) -> frozenset[str]:
-    """Give our names of the tools that rules without a specifier name."""
-    return frozenset(our_name(rule.strip()) for rule in rules if "(" not in rule)
+    """Give our names of the tools that rules name as a whole: `Edit`, `Bash(*)`."""
+    parsed = [parse_rule(rule) for rule in rules]
+    return frozenset(tool for tool, pattern in parsed if pattern in _EVERYTHING)
 
 
 def permission_sources(denied: Sequence[str], asked: Sequence[str]) -> list[Source]:
-    """Give rule sources for everything that has a specifier.
+    """Give rule sources for every rule with a specifier of a tool that exists here.
 
     Raises:
-        ConfigError: a rule cannot be understood; what may hold a refusal is never passed over.
+        ConfigError: a rule cannot be expressed; what may hold a refusal is never passed over.
     """
-    specific = {
-        "deny": [rule for rule in denied if "(" in rule],
-        "ask": [rule for rule in asked if "(" in rule],
-    }
+    from .rulebooks import to_toml
+    from .rulebooks.claude import read_claude
+
+    specific = {"deny": _specific(denied), "ask": _specific(asked)}
     if not any(specific.values()):
         return []
-    from decurion.hooks.rules.imports import from_permissions
+    book = read_claude(json.dumps({"permissions": specific}), "permissions")
+    if book.left_out:
+        told = "; ".join(f"{origin}: {reason}" for origin, reason in book.left_out)
+        raise ConfigError(f"cannot be put in force as a rule: {told}", "permissions")
+    return [Source("permissions", to_toml(book, "permissions"), "project")]
 
-    return [from_permissions(specific)]
+
+def _specific(rules: Sequence[str]) -> list[str]:
+    """Give the rules that need reading; those of tools that do not exist here can never be broken."""
+    parsed = [(rule, *parse_rule(rule)) for rule in rules]
+    return [rule for rule, tool, pattern in parsed if pattern not in _EVERYTHING and tool in ECOSYSTEM]
 
 
 def permission_hooks(denied: Sequence[str], asked: Sequence[str]) -> list[Hook]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from decurion.hooks import Decision, PreToolUse, RunRef, ToolCall, Verdict, ask
+from decurion.hooks import ConfigError, Decision, PreToolUse, RunRef, ToolCall, Verdict, ask
 from decurion.hooks.chain import HookChain
+from decurion.hooks.rules import EXAMPLE_PLACES, Law
 from decurion.orchestrator.options import LawOptions, PermissionMode
 from decurion.orchestrator.permissions import (
     approver,
@@ -13,6 +14,7 @@ from decurion.orchestrator.permissions import (
     mode_hook,
     parse_rule,
     permission_hooks,
+    permission_sources,
     split_rules,
 )
 
@@ -84,7 +86,7 @@ async def test_an_ask_is_answered_by_allowances_then_the_mode_then_the_person(
 
 @pytest.mark.anyio
 async def test_whole_tools_are_refused_or_asked_about_under_their_common_names() -> None:
-    chain = HookChain(permission_hooks(("Write", "Bash(x:*)"), ("WebFetch", "Edit")))
+    chain = HookChain(permission_hooks(("Write(**)", "Bash(x:*)"), ("WebFetch", "Edit")))
     verdicts = {
         name: (await chain.ask(PreToolUse(REF, ToolCall("c", name, {"path": "x"})))).verdict
         for name in ("write_file", "edit_file", "read_file", "bash")
@@ -95,6 +97,29 @@ async def test_whole_tools_are_refused_or_asked_about_under_their_common_names()
         "read_file": Verdict.ABSTAIN,
         "bash": Verdict.ABSTAIN,
     }
+
+
+@pytest.mark.parametrize(
+    ("denied", "command", "refused"),
+    [
+        (("Bash(canary-wipe:*)",), "true && c''anary-wipe x", True),
+        (("Bash(canary-wipe:*)",), "echo canary-wipe", False),
+        (("Bash(git commit *)",), "git -C sub commit -m x", True),
+        (("WebFetch(domain:example.test)",), "true", False),
+        (("Read(./notes.txt)",), "cat notes.txt", True),
+        (("Read(./notes.txt)",), "cat other.txt", False),
+    ],
+)
+def test_rules_with_a_specifier_become_part_of_the_law(
+    denied: tuple[str, ...], command: str, *, refused: bool
+) -> None:
+    law = Law.load(extra=tuple(permission_sources(denied, ())))
+    assert (law.judge_command(command, EXAMPLE_PLACES).verdict >= Verdict.ASK) is refused
+
+
+def test_a_refusal_that_cannot_be_put_in_force_stops_the_start() -> None:
+    with pytest.raises(ConfigError, match="cannot be put in force"):
+        permission_sources(("Bash(* --force)",), ())
 
 
 @pytest.mark.anyio
