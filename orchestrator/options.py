@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from decurion.agents.catalogue import AgentDefinition
+from decurion.agents.dispatch import Approve, nobody
 from decurion.agents.model import Model
 from decurion.agents.tools import Tool
 from decurion.hooks.audit import state_dir
@@ -78,6 +79,8 @@ class LawOptions:
     allowed: tuple[str, ...] = ()
     disallowed: tuple[str, ...] = ()
     hooks: tuple[Hook, ...] = ()
+    person: Approve = nobody
+    """Asked about calls whose verdict is `ask`, where nothing allowed them beforehand."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from typing import Any
 from decurion.hooks import UsageError
 from decurion.hooks.audit import project_dir
 
-
 _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}\Z")
 
 
