@@ -10,6 +10,7 @@ from pathlib import Path
 from decurion.hooks import Decision, ToolCall, ToolResult
 
 from .dispatch import Results
+from .evidence import Run
 from .model import Reply, Usage
 from .result import CommandCount, DeniedCall, FileChange
 
@@ -25,6 +26,7 @@ class Tally:
     newest_text: str = ""
     commands: int = 0
     failed_commands: int = 0
+    runs: list[Run] = field(default_factory=list[Run])
     paths: dict[str, None] = field(default_factory=dict[str, None])
     denied: list[DeniedCall] = field(default_factory=list[DeniedCall])
     steps: list[str] = field(default_factory=list[str])
@@ -48,6 +50,7 @@ class Tally:
         if status is not None:
             self.commands += 1
             self.failed_commands += status != 0
+            self.runs.append(Run(str(call.args.get("command", "")), int(status)))
         self.paths.update(dict.fromkeys(meta.get("files_changed") or ()))
         outcome = "failed" if result.is_error else "ok"
         self.steps.append(f"{call.name} {_subject(call)}: {outcome}")

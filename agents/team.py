@@ -17,6 +17,7 @@ from .build import arrived, build_agent, restored
 from .catalogue import AgentDefinition
 from .claims import Claims
 from .dispatch import TASK, Results
+from .evidence import not_borne_out
 from .history import History
 from .loop import Agent, Conversation, Ending
 from .model import Message
@@ -251,6 +252,8 @@ def conclude(agent: Agent, tally: Tally, ending: Ending, work: Work | None) -> S
     """Put an ending and everything that was done into the result contract. The summary is never empty."""
     summary = ending.report or tally.newest_text or tally.digest()
     notices = "".join(f"\n[{notice}]" for notice in (work.notices if work else ()))
+    changed = work.changed if work else tally.files_changed(agent.context.workspace)
+    claims = not_borne_out(ending.report, [change.path for change in changed], tally.runs) if agent.ref.depth else ()
     return SubagentResult(
         agent_id=agent.ref.agent_id,
         agent_type=agent.ref.agent_type,
@@ -260,12 +263,13 @@ def conclude(agent: Agent, tally: Tally, ending: Ending, work: Work | None) -> S
         turns=tally.turns,
         usage=tally.usage,
         cost_usd=agent.lease.cost_usd,
-        files_changed=work.changed if work else tally.files_changed(agent.context.workspace),
+        files_changed=changed,
         commands=tally.command_count(),
         denied=tuple(tally.denied),
         branch=work.branch if work else None,
         commit=work.commit if work else None,
         transcript_path=str(agent.transcript.path),
+        evidence=claims,
         error=ending.error,
     )
 
