@@ -94,6 +94,8 @@ def _absolute(path: str, base: str) -> str:
 
 
 def _from_stdin(*, stdin_json: bool) -> Iterator[str]:
+    if sys.stdin.isatty():
+        raise UsageError("give a command in quotes, or commands on standard input, one a line")
     # Bytes that are not UTF-8 become lone surrogates, which the law refuses; they must not end the program.
     text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
     lines = text.split("\n")
