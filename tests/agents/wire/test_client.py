@@ -63,7 +63,9 @@ async def test_progress_is_told_while_the_reply_comes() -> None:
 @pytest.mark.parametrize("fault", [fault for fault in Fault if fault is not Fault.NOT_STREAMED])
 async def test_a_reply_that_breaks_is_asked_for_again_byte_for_byte(fault: Fault) -> None:
     """BUG-33."""
-    async with wired([call("x", {"a": "1"}), say("Whole."), say("Whole.")]) as wire:
+    patience = Patience(seconds=600, idle=0.3, first_wait=0.01)
+    plan = [call("x", {"a": "1"}), say("Whole."), say("Whole.")]
+    async with wired(plan, clock=fast_clock(), patience=patience) as wire:
         history = answered(begun("Go."), await wire.ask())
         wire.api.answer = _first(say("Half of it", fault=fault), say("Whole."))
         reply = await wire.ask(history)
@@ -141,7 +143,9 @@ async def test_a_server_that_echoes_the_key_does_not_get_it_printed() -> None:
 
 
 async def test_when_tries_are_used_up_the_last_fault_is_told_with_their_number() -> None:
-    async with wired(overloaded(), patience=Patience(attempts=3, first_wait=0.01)) as wire:
+    async with wired(
+        overloaded(), clock=fast_clock(), patience=Patience(attempts=3, first_wait=0.01)
+    ) as wire:
         with pytest.raises(Overloaded, match="gave up after 3 tries"):
             await wire.ask()
         assert len(wire.api.requests) == 3
