@@ -33,10 +33,10 @@ _CODE = re.compile(r"`([^`\n]+)`")
 _TESTS = re.compile(r"\b(tests?|test suite|suite)\b", re.IGNORECASE)
 _CHECKS = re.compile(r"\b(checks?|lint(er)?|types?|build)\b", re.IGNORECASE)
 _TEST_RUN = re.compile(
-    r"\b(pytest|unittest|tox|nox|make|test|tests|check|jest|vitest|cargo|go|npm|pnpm|yarn|gradle|mvn|ctest|verify)\b"
+    r"\b(pytest|unittest|tox|nox|make|test|tests|jest|vitest|cargo|go|npm|pnpm|yarn|gradle|mvn|ctest|verify)\b"
 )
 _CHECK_RUN = re.compile(
-    _TEST_RUN.pattern + r"|\b(ruff|mypy|pyright|ty|flake8|eslint|tsc|compileall|lint|build)\b"
+    _TEST_RUN.pattern + r"|\b(ruff|mypy|pyright|ty|flake8|eslint|tsc|compileall|check|lint|build)\b"
 )
 _NOT_FILES = re.compile(r"^\d+(\.\d+)*$|^(e\.g|i\.e|etc)\.?$|^[A-Z][a-z]+\.[A-Z]|\(\)$", re.IGNORECASE)
 
