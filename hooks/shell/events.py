@@ -37,7 +37,7 @@ class Hole:
     `why` is for people. `variable` names the variable it came from, if one did. `source` holds the commands whose
     output it is (`$(pgrep node)`, a line of `docker ps -q | xargs …`). `splits` says that it stood unquoted: it can
     become no word or several. `digits` says that it is one number, `filled` that it is certainly not empty
-    (`${X:?}`).
+    (`${X:?}`). `fallback` is the text that would stand there if the variable were empty (`${CC:-gcc}`).
     """
 
     why: str
@@ -46,6 +46,7 @@ class Hole:
     splits: bool = False
     digits: bool = False
     filled: bool = False
+    fallback: str = ""
 
 
 @frozen

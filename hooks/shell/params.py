@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..frozen import replace
 from . import quotes
 from .arith import index_key, number
 from .events import Hole, Value, literal
@@ -10,7 +11,7 @@ from .lookup import field_separators, lookup
 from .machine import Frame, Machine, State
 from .state import UNSET, Array, Unset
 from .texts import CASES, change_case, replace_text, slice_text, trim_text
-from .tree import Expr, Param
+from .tree import Expr, Param, Text
 from .values import EMPTY, blur, join, unknown
 
 TYPE_CHECKING = False
@@ -179,10 +180,18 @@ def _default(m: Machine, st: State, fr: Frame, param: Param, found: Value | Unse
     if kind == "?":
         return atoms_from(_filled(value) if value else unknown(f"${param.name}"), quoted=param.quoted)
     if is_set and value is not None:
-        return atoms_from(value, quoted=param.quoted)
+        return atoms_from(_with_fallback(value, word), quoted=param.quoted)
     if kind == "=":
         st.put(param.name, value_of(m, st, fr, word))
     return _as_quoted(atoms_of(m, st, fr, word), param)
+
+
+def _with_fallback(value: Value, word: Word) -> Value:
+    hole = value.parts[0] if len(value.parts) == 1 else None
+    default = word[0] if len(word) == 1 else None
+    if isinstance(hole, Hole) and hole.variable and isinstance(default, Text):
+        return Value((replace(hole, fallback=default.text),))
+    return value
 
 
 def _as_quoted(atoms: list[Atom], param: Param) -> list[Atom]:

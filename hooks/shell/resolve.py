@@ -28,6 +28,8 @@ def candidates(m: Machine, st: State, fr: Frame, program: Value, rest: list[Valu
     base = program.base()
     if base.text:
         return [_resolve_name(m, st, program, base.text)]
+    if base.has_glob and not base.holes and _is_own_program(m, st, program) and not _made(st, base):
+        return [None]
     known = [name for name in sorted(m.guarded | HANDLERS.keys()) if base.could_be(name)]
     if len(known) > MAX_CANDIDATES or base.is_opaque:
         return _opaque(m, st, fr, program, rest)
@@ -39,9 +41,17 @@ def _resolve_name(m: Machine, st: State, program: Value, name: str) -> str:
     return name
 
 
+def _made(st: State, base: Value) -> bool:
+    return any(base.could_be(posixpath.basename(path)) for path in st.files)
+
+
 def _opaque(m: Machine, st: State, fr: Frame, program: Value, rest: list[Value]) -> list[str | None]:
     hole = next((part for part in program.parts if isinstance(part, Hole)), None)
+    if rest and all(value.text in {"--version", "--help"} for value in rest):
+        return [None]
     variable = hole.variable if hole else ""
+    if hole and hole.fallback and posixpath.basename(hole.fallback) not in m.guarded:
+        return [posixpath.basename(hole.fallback)]
     guess = TOOL_VARIABLES.get(variable) or (variable.lower() if variable.isupper() else "")
     if guess and (guess in HANDLERS or guess in m.guarded or guess in DATA or variable in TOOL_VARIABLES):
         return [guess]

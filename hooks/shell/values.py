@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..frozen import replace
 from .events import Glob, Hole, Value, literal
 
 TYPE_CHECKING = False
@@ -107,12 +108,7 @@ def plain_globs(value: Value) -> Value:
 def split_holes(value: Value) -> Value:
     """Mark the holes as unquoted."""
     return Value(
-        tuple(
-            Hole(part.why, part.variable, part.source, splits=True, digits=part.digits)
-            if isinstance(part, Hole)
-            else part
-            for part in value.parts
-        )
+        tuple(replace(part, splits=True) if isinstance(part, Hole) else part for part in value.parts)
     )
 
 

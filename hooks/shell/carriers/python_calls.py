@@ -26,6 +26,9 @@ from .python_texts import (
     map_,
     same_text,
     shell_split,
+    temporary,
+    temporary_file,
+    walk,
 )
 from .python_values import Bound, Ref
 
@@ -113,7 +116,9 @@ EFFECTS: dict[str, Effect] = {
     "os.path.normpath": same_text, "os.fspath": same_text, "str": same_text, "bytearray": bytes_, "bytes": bytes_, "shlex.quote": same_text,
     "os.fsencode": same_text, "os.fsdecode": same_text, "memoryview": same_text,
     "os.getenv": getenv, "os.environ.get": getenv, "os.environ.pop": getenv, "os.getcwd": folder, "os.chdir": chdir,
-    "chr": chr_, "glob.glob": glob_, "glob.iglob": glob_, "os.listdir": listdir, "os.scandir": listdir, "map": map_,
+    "chr": chr_, "glob.glob": glob_, "glob.iglob": glob_, "os.listdir": listdir, "tempfile.mkdtemp": temporary, "tempfile.mktemp": temporary, "tempfile.gettempdir": temporary,
+    "tempfile.NamedTemporaryFile": temporary_file, "tempfile.TemporaryFile": temporary_file,
+    "tempfile.TemporaryDirectory": temporary, "os.walk": walk, "os.fwalk": walk, "os.scandir": listdir, "map": map_,
     "shlex.split": shell_split, "globals": globals_, "locals": globals_, "vars": globals_,
 }  # fmt: skip
 """Dotted name to what a call of it does."""

@@ -7,7 +7,7 @@ import ast
 from ..events import Glob, Value, literal
 from ..values import unknown
 from .python_files import emit
-from .python_values import PathText, Ref, is_items, join_path
+from .python_values import Opened, PathText, Ref, is_items, join_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,6 +157,27 @@ def glob_(walker: Walker, args: Args, named: Named) -> object:
 
     text = walker.evaluator.text(args[0]).text if args else None
     return [Value(tuple(pieces(text)))] if text else [unknown("a found name")]
+
+
+def temporary(walker: Walker, args: Args, named: Named) -> object:
+    """`tempfile`: a fresh name in the scratch folder."""
+    del args, named
+    folder_ = walker.m.places.temp[0] if walker.m.places.temp else "/tmp"
+    return Value((f"{folder_}/tmp", Glob("*")))  # noqa: S108
+
+
+def temporary_file(walker: Walker, args: Args, named: Named) -> object:
+    """`tempfile.NamedTemporaryFile` and its kin: an open file with such a name."""
+    path = temporary(walker, args, named)
+    return Opened(path, Value()) if isinstance(path, Value) else None
+
+
+def walk(walker: Walker, args: Args, named: Named) -> object:
+    """`os.walk`: some folder beneath the first, with some names in it."""
+    del named
+    root = walker.evaluator.text(args[0]) if args else literal(".")
+    names: list[object] = [Value((Glob("*"),))]
+    return [[Value((*root.parts, Glob("**"))), names, names]]
 
 
 def listdir(walker: Walker, args: Args, named: Named) -> object:

@@ -110,6 +110,8 @@ class Evaluator:
             if full == "sys.argv":
                 return self.walker.names["__argv__"]
             return Ref(full)
+        if isinstance(owner, Opened) and name == "name":
+            return owner.path
         if isinstance(owner, PathText) and name in {"parent", "name", "stem", "parents"}:
             text = owner.value.text
             if text is None or name != "parent":
