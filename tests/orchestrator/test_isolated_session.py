@@ -1,0 +1,172 @@
+"""Isolated subagents in whole sessions, with the scripted model: merged into a branch, the person's checkout untouched."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from decurion.agents.task import Order
+from decurion.agents.tools import ToolContext
+from decurion.hooks import PreToolUse, RunRef, ToolCall, Verdict
+from decurion.orchestrator.fence import fence_hook
+from decurion.orchestrator.options import ModelOptions, SessionOptions, WorkOptions
+from decurion.orchestrator.session import open_session
+from tests.orchestrator.git.repository import Repository, make_repository
+
+pytestmark = pytest.mark.anyio
+
+FILES = {
+    "src/app/__init__.py": "",
+    "src/app/config.py": "def load(path):\n    return path\n",
+    "src/app/main.py": "from app.config import load\n\n\ndef main():\n    return load('x')\n",
+    "tests/test_config.py": "from app.config import load\n\n\ndef test():\n    assert load(1) == 1\n",
+}
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    made = make_repository(tmp_path / "project", FILES)
+    made.write("notes.txt", "untracked\n")
+    made.write("src/app/config.py", FILES["src/app/config.py"] + "# mine\n")
+    return made
+
+
+def decurion(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    """Run the program as a person does."""
+    command = [sys.executable, "-P", "-m", "decurion", *args]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+
+
+def _ours(name: str) -> bool:
+    return name.startswith((".git/objects/", ".git/refs/heads/decurion/", ".git/logs/refs/heads/decurion/"))
+
+
+@pytest.mark.slow
+def test_a_rename_over_the_code_base_arrives_as_one_branch_and_is_undone(repository: Repository) -> None:
+    before, status = repository.image(), repository.status()
+    check = f"PYTHONPATH=src {sys.executable} -c 'from app.main import main; assert main()'"
+    run = decurion(
+        repository.path,
+        "run",
+        "-w",
+        "-p",
+        "--model",
+        "offline",
+        "--verify",
+        check,
+        "rename load to read_config",
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    after = repository.image()
+    assert {name for name in after if after[name] != before.get(name) and not _ours(name)} == set()
+    assert repository.status() == status
+    (branch,) = repository.git("branch", "--list", "decurion/*", "--format=%(refname:short)").splitlines()
+    assert "def read_config" in repository.git("show", f"{branch}:src/app/config.py")
+    assert "# mine" in repository.git("show", f"{branch}:src/app/config.py")
+    assert "load" not in repository.git("grep", "-h", "config", branch, "--", "src", "tests")
+
+
+@pytest.mark.slow
+def test_a_campaign_is_applied_and_undone_from_the_command_line(repository: Repository) -> None:
+    before, status = repository.work_image(), repository.status()
+    run = decurion(
+        repository.path, "campaign", "run", "--grep", r"\bload\b", "--in", "src/**", "--model", "offline",
+        "--agent", "refactorer", "--task", "Rename load to read_config in {path}", "--apply", "-q",
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "2 done" in run.stdout
+    assert "def read_config" in repository.read("src/app/config.py")
+    shown = decurion(repository.path, "campaign", "status", "--json")
+    assert '"state": "done"' in shown.stdout
+    assert "src/app/config.py" in decurion(repository.path, "undo", "--dry-run").stdout
+    assert decurion(repository.path, "undo").returncode == 0
+    assert repository.status() == status
+    assert {name: d for name, d in repository.work_image().items() if not _ours(name)} == before
+    again = decurion(repository.path, "undo")
+    assert (again.returncode, again.stderr.strip()) == (
+        2, f"decurion: Nothing is applied in {repository.path}: there is nothing to take back."
+    )  # fmt: skip
+
+
+def test_a_dry_run_prints_the_plan_with_an_estimate_and_starts_nothing(repository: Repository) -> None:
+    before = repository.image()
+    run = decurion(
+        repository.path,
+        "campaign",
+        "run",
+        "--each",
+        "src/**/*.py",
+        "--task",
+        "x {path}",
+        "--canary",
+        "1",
+        "--dry-run",
+    )
+    lines = run.stdout.splitlines()
+    assert lines[0] == "   1 src/app/__init__.py (canary)"
+    assert len(lines) == 4
+    assert lines[-1].startswith("3 subagents, about ")
+    assert lines[-1].endswith("8 at once · nothing was started")
+    assert repository.image() == before
+
+
+def test_outside_of_a_repository_isolation_says_so_in_one_line(tmp_path: Path) -> None:
+    run = decurion(tmp_path, "run", "-w", "-p", "--model", "offline", "rename a to b")
+    assert run.returncode == 2
+    assert "is not in a git repository, so subtasks cannot be isolated" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+async def test_a_subagent_that_asks_for_it_is_isolated_without_any_option(repository: Repository) -> None:
+    options = SessionOptions(repository.path, ModelOptions(name="offline"), work=WorkOptions())
+    before = repository.work_image()
+    async with open_session(options) as session:
+        ref = RunRef(session.id, "lead", "lead")
+        context = ToolContext(ref, repository.path, session.folder / "outputs", {}, call_id="call_1")
+        order = Order("Rename load to read_config in src/app/main.py", "refactorer", isolation="worktree")
+        result = await session.team.spawn(context, order)
+        assert result.branch is not None
+        assert result.branch.startswith("refs/agents/")
+        assert session.isolation is not None
+        assert session.isolation.used
+    assert repository.work_image() == before
+
+
+@pytest.mark.parametrize(
+    ("command", "refused"),
+    [
+        ("echo x > {user}/README.md", True),
+        ("cd {user} && git stash drop", True),
+        ("git -C {user} commit -m x", True),
+        ("git --git-dir={user}/.git gc", True),
+        ("sed -i s/a/b/ {user}/src/a.py", True),
+        ("cat {user}/src/a.py", True),
+        ("cat ../other/file.txt", True),
+        ("cat {hub}/config", True),
+        ("cat src/a.py && ls .", False),
+        ("git commit -am x", False),
+        ("ls {own}/src", False),
+        ("ls /usr/bin", False),
+    ],
+)
+async def test_isolated_subagents_stay_out_of_the_users_checkout(
+    tmp_path: Path, command: str, refused: bool
+) -> None:
+    user, session = tmp_path / "user", tmp_path / "state" / "s1"
+    own = session / "git" / "trees" / "a"
+    for folder in (user / ".git", user / "src", own / "src", session / "git" / "trees" / "other"):
+        folder.mkdir(parents=True)
+    hook = fence_hook(user, session, {"a": own})
+    text = command.format(user=user, own=own, hub=session / "git" / "hub.git")
+    call = ToolCall("1", "bash", {"command": text})
+    decision = await hook.run(PreToolUse(RunRef("s1", "a", "general", "lead", 1), call))
+    assert (decision is not None and decision.verdict is Verdict.DENY) is refused
+    assert await hook.run(PreToolUse(RunRef("s1", "lead", "lead"), call)) is None
