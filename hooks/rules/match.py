@@ -267,8 +267,7 @@ def _upstream_reads(predicates: tuple[str, ...], scene: Scene) -> bool:
 
 
 def _writes(predicates: tuple[str, ...], scene: Scene) -> bool:
-    written = (one.path for one in scene.reading.writes if one.by is None or one.by == scene.event)
-    return any(value_holds(predicate, path, scene) for path in written for predicate in predicates)
+    return any(value_holds(predicate, path, scene) for path in scene.written for predicate in predicates)
 
 
 def _says(patterns: tuple[str, ...], scene: Scene) -> bool:

@@ -34,6 +34,7 @@ class Scene:
         "_pieces",
         "_spots",
         "_texts",
+        "_written",
         "event",
         "finding",
         "places",
@@ -53,11 +54,12 @@ class Scene:
     ) -> None:
         self.event, self.places, self.sets = event, places, sets
         self.reading, self.finding = reading, finding
-        self._spots: dict[Value, tuple[Spot, ...]] = {}
+        self._spots: dict[int, tuple[Value, tuple[Spot, ...]]] = {}
         self._texts: list[str] | None = None
         self._pieces: tuple[Value, ...] | None = None
         self._names: frozenset[str] | None = None
         self._at_home: bool | None = None
+        self._written: tuple[Value, ...] | None = None
         self._firsts: frozenset[str] | None = None
         self._arguments: Arguments | None = None
         self._grammars = grammars
@@ -125,12 +127,22 @@ class Scene:
             if written.content is not None and any(s in named for s in self.spots(written.path))
         ]
 
+    @property
+    def written(self) -> tuple[Value, ...]:
+        """The files that this event itself writes, and those that nobody in particular does."""
+        if self._written is None:
+            event = self.event
+            own = (one for one in self.reading.writes if one.by is None or one.by is event or one.by == event)
+            self._written = tuple(one.path for one in own)
+        return self._written
+
     def spots(self, value: Value) -> tuple[Spot, ...]:
         """Every place a word may point to."""
-        found = self._spots.get(value)
+        # By identity, for hashing a word costs more than most answers; the word kept beside keeps its identity its own.
+        found = self._spots.get(id(value))
         if found is None:
-            found = self._spots[value] = spots(value, self.event, self.places)
-        return found
+            found = self._spots[id(value)] = value, spots(value, self.event, self.places)
+        return found[1]
 
     def holds(self, predicate: str, value: Value) -> bool:
         """Tell whether a path predicate may hold for a word."""
