@@ -39,6 +39,7 @@ def row(what: str, measured: str, goal: str, *, good: bool) -> None:
 
 
 def seconds(work: Callable[[], object]) -> float:
+    """Give how long some work takes."""
     begin = time.perf_counter()
     work()
     return time.perf_counter() - begin

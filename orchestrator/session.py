@@ -29,6 +29,7 @@ from decurion.hooks.audit import AuditLog, session_dir
 
 from .applog import app_log, logging_listener
 from .assembly import Opened, assemble, find_definitions
+from .audit.tracing import live_tracer, with_traceparent
 from .law import LawInForce, law_in_force
 from .models import open_model
 from .options import SessionOptions
@@ -187,16 +188,24 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
             listen(Notice(note))
         wire = WireLog()
         model, name = await stack.enter_async_context(open_model(options.model, wire))
+        tracer = live_tracer()
+        if tracer:
+            stack.callback(tracer.close)
         log = stack.enter_context(
             AuditLog.open(
                 folder / "audit.jsonl",
                 session_id=session_id,
                 policy_sha256=law.law.digest,
                 enforcement=ENFORCEMENT,
+                observer=tracer.see if tracer else None,
             )
         )
         wire.log = log
         shared = assemble(options, Opened(session_id, folder, law, log, catalogue, model, name, listen))
+        if tracer:
+            shared = replace(
+                shared, tools={**shared.tools, "bash": with_traceparent(shared.tools["bash"], tracer)}
+            )
         session = Session(session_id, folder, options, Team(shared), law, log, listen)
         async with recorded(session):
             from .isolation import isolated

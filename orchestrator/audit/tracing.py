@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 from decurion import __version__
+from decurion.agents.tools import Output, Tool, ToolContext
 
 from .select import Record
 from .spans import Span, SpanMaker, nanoseconds
@@ -35,51 +37,32 @@ _TOKEN_KINDS = {
 }
 
 
-class Observer(Protocol):
-    """Reads along with the log: `AuditLog.open(…, observer=tracer.see)`."""
-
-    def see(self, record: Record) -> None:
-        """Take one record as it was written."""
-        ...
-
-    def traceparent(self, session_id: str, agent_id: str, call_id: str) -> str:
-        """Give the `traceparent` for a program that a call starts; empty where there is no trace."""
-        ...
-
-    def close(self) -> None:
-        """Send what is left, within a bound."""
-        ...
-
-
-class Nothing:
-    """The observer of a session that is not traced."""
-
-    def see(self, record: Record) -> None:
-        """Pass over it."""
-
-    def traceparent(self, session_id: str, agent_id: str, call_id: str) -> str:  # noqa: ARG002 - the protocol's
-        """There is no trace."""
-        return ""
-
-    def close(self) -> None:
-        """Nothing is left."""
-
-
-def observer(environ: Mapping[str, str] | None = None) -> Observer:
-    """Give what the environment asks for: a live tracer where an OTLP endpoint or exporter is named, else nothing."""
+def live_tracer(environ: Mapping[str, str] | None = None) -> Tracer | None:
+    """Give what the environment asks for: a tracer where an OTLP endpoint or exporter is named, else None."""
     env = os.environ if environ is None else environ
     wanted = any(env.get(name, "").strip() not in {"", "none"} for name in _ENDPOINTS)
-    if (
-        not wanted
-        or env.get("OTEL_SDK_DISABLED", "").lower() == "true"
-        or find_spec("opentelemetry.sdk") is None
-    ):
-        return Nothing()
+    if not wanted or env.get("OTEL_SDK_DISABLED", "").lower() == "true" or find_spec("opentelemetry") is None:
+        return None
     return Tracer(env)
 
 
+def with_traceparent(tool: Tool, tracer: Tracer) -> Tool:
+    """Give a tool whose programs find the trace of their call in `TRACEPARENT`."""
+
+    async def run(context: ToolContext, args: Mapping[str, Any]) -> str | Output:
+        ref = context.ref
+        parent = tracer.traceparent(ref.session_id, ref.agent_id, context.call_id)
+        environ = {**context.environ, "TRACEPARENT": parent} if parent else context.environ
+        return await tool.run(replace(context, environ=environ), args)
+
+    return replace(tool, run=run)
+
+
 class Tracer:
-    """Turns records into spans and metrics and hands them to the OpenTelemetry SDK, which sends them."""
+    """Turns records into spans and metrics and hands them to the OpenTelemetry SDK, which sends them.
+
+    It reads along with the log: `AuditLog.open(…, observer=tracer.see)`.
+    """
 
     def __init__(self, env: Mapping[str, str], span_exporter: Any = None, metric_reader: Any = None) -> None:
         above = _TRACEPARENT.fullmatch(env.get("TRACEPARENT", "").strip())

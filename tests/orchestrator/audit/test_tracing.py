@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
+from decurion.agents.tools import TOOLS, ToolContext, output_of
 from decurion.orchestrator.audit.export import otlp, records
 from decurion.orchestrator.audit.spans import Span, spans
-from decurion.orchestrator.audit.tracing import Nothing, Tracer, observer
+from decurion.orchestrator.audit.tracing import live_tracer, with_traceparent
 from tests.hooks.audit.samples import LEAD, child, open_log, request, write_session
 
 
@@ -122,13 +123,11 @@ def test_export_sends_otlp_to_an_endpoint(tmp_path: Path, collector: Collector) 
 
 
 def test_without_the_variables_nothing_is_traced_and_nothing_loaded() -> None:
-    assert isinstance(observer({"OTEL_SERVICE_NAME": "x"}), Nothing)
-    assert isinstance(observer({"OTEL_TRACES_EXPORTER": "none"}), Nothing)
-    assert isinstance(
-        observer({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_SDK_DISABLED": "true"}), Nothing
-    )
+    assert live_tracer({"OTEL_SERVICE_NAME": "x"}) is None
+    assert live_tracer({"OTEL_TRACES_EXPORTER": "none"}) is None
+    assert live_tracer({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_SDK_DISABLED": "true"}) is None
     script = (
-        "import sys; from decurion.orchestrator.audit.tracing import observer; observer({});"
+        "import sys; from decurion.orchestrator.audit.tracing import live_tracer; live_tracer({});"
         "print([name for name in sys.modules if name.startswith(('opentelemetry', 'anthropic'))])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -145,8 +144,8 @@ def test_a_session_is_traced_live_and_joins_the_callers_trace(
     trace = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
     monkeypatch.setenv("TRACEPARENT", PARENT)
-    tracer = observer()
-    assert isinstance(tracer, Tracer)
+    tracer = live_tracer()
+    assert tracer is not None
     with open_log(tmp_path / "audit.jsonl", observer=tracer.see) as log:
         log.write(LEAD, "session_start", source="startup")
         log.write(child(1), "agent_start", input={"prompt": "sehr geheim"})
@@ -189,3 +188,17 @@ def test_a_broken_observer_does_not_stop_the_log(tmp_path: Path) -> None:
         log.write(LEAD, "note")
         log.write(LEAD, "note")
     assert len(list(records(tmp_path / "audit.jsonl"))) == 2
+
+
+@pytest.mark.anyio
+async def test_a_command_finds_its_trace_in_its_environment(tmp_path: Path, collector: Collector) -> None:
+    pytest.importorskip("opentelemetry.sdk", reason="the extra otel is not installed")
+    tracer = live_tracer({"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_METRICS_EXPORTER": "none"})
+    assert tracer is not None
+    context = ToolContext(child(1), tmp_path, tmp_path / "scratch", call_id="t1")
+    with open_log(tmp_path / "audit.jsonl", observer=tracer.see) as log:
+        log.write(child(1), "planned", tool_name="bash", tool_use_id="t1", input={"command": "env"})
+        result = await with_traceparent(TOOLS["bash"], tracer).run(context, {"command": "echo $TRACEPARENT"})
+        expected = tracer.traceparent(LEAD.session_id, "agent-1", "t1")
+    tracer.close()
+    assert output_of(result).content == expected
