@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ..digests import blake2b, sha256
-from ..errors import AuditError
 from .plain import MAX_FIELD, MAX_TEXT, plain
-from .record import WHO_FIELDS, encode, members, quote, utf8
+from .record import WHO_FIELDS, encode, members, utf8
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,14 +25,22 @@ class Happening:
 
     `spoken` are the fields from `event` to `reason`, all present and in order; a model or a person may have written
     what they quote. `result` are the fields from `output_sha256` to `duration_ms`, in order, or None for all null.
+    `lengthy` says that texts may still be longer than a record takes.
     """
 
-    __slots__ = ("extra", "given", "result", "spoken")
+    __slots__ = ("extra", "given", "lengthy", "result", "spoken")
 
     def __init__(
-        self, spoken: dict[str, Any], given: Any, result: dict[str, Any] | None, extra: dict[str, Any] | None
+        self,
+        spoken: dict[str, Any],
+        given: Any,
+        result: dict[str, Any] | None,
+        extra: dict[str, Any] | None,
+        *,
+        lengthy: bool = True,
     ) -> None:
         self.spoken, self.given, self.result, self.extra = spoken, given, result, extra
+        self.lengthy = lengthy
 
 
 class Drafter:
@@ -53,18 +60,13 @@ class Drafter:
         self._known: dict[int, tuple[RunRef, str]] = {}
 
     def draft(self, ref: RunRef | None, what: Happening) -> str:
-        """Give the members of a record between `ts` and `prev`.
-
-        Raises:
-            AuditError: a value cannot be written as JSON.
-        """
+        """Give the members of a record between `ts` and `prev`."""
         who = self._nobody if ref is None else self._who(ref)
         try:
             return f"{who},{self._call(what)},{self._law}"
-        except (ValueError, TypeError, RecursionError) as error:
-            raise AuditError(
-                f"a {what.spoken['event']!r} record cannot be written as JSON: {error}"
-            ) from error
+        except (ValueError, TypeError, RecursionError):
+            # Something in it is no plain data; this happens seldom enough to find out by trying.
+            return f"{who},{self._call(_plain(what))},{self._law}"
 
     def _who(self, ref: RunRef) -> str:
         """An agent writes several records a turn, so the text of its reference is kept for a while."""
@@ -78,24 +80,23 @@ class Drafter:
         return text
 
     def _call(self, what: Happening) -> str:
-        says = what.spoken
-        spoken = _json(says)
-        given = original = "" if what.given is None else _bounded(_json(what.given))
-        further = _bounded(_json(dict(sorted(what.extra.items())))) if what.extra else ""
-        told = _told(what.extra) if what.extra else ""
+        says, extra = what.spoken, what.extra
+        spoken = encode(says)
+        given = original = encode(what.given) if what.given is not None else ""
+        further = encode(dict(sorted(extra.items()))) if extra else ""
+        if len(spoken) + len(given) + len(further) > MAX_TEXT and what.lengthy:
+            return self._call(_plain(what))
+        told = _told(extra) if extra else ""
         quoted = f"{says['tool_name']} {says['decision']} {says['rule']} {says['by']} {says['reason']} {given}{told}"
         if self._redactor.suspects(quoted):
             clean = self._redactor.clean
             spoken = encode({**clean(plain(says)), "tool_use_id": plain(says["tool_use_id"])})
-            given = given and _bounded(encode(clean(plain(what.given))))
-            further = further and _bounded(encode(clean(plain(dict(sorted((what.extra or {}).items()))))))
+            given = given and encode(clean(plain(what.given)))
+            further = further and encode(clean(plain(dict(sorted((extra or {}).items())))))
         asked = self._asked(given, original) if given else _NO_INPUT
         result = encode(what.result)[1:-1] if what.result else _NO_RESULT
-        return (
-            f"{spoken[1:-1]},{asked},{result},{further[1:-1]}"
-            if further
-            else f"{spoken[1:-1]},{asked},{result}"
-        )
+        rest = f",{further[1:-1]}" if further else ""
+        return f"{spoken[1:-1]},{asked},{result}{rest}"
 
     def _asked(self, given: str, original: str) -> str:
         data = utf8(given)
@@ -107,7 +108,7 @@ class Drafter:
 def _told(extra: dict[str, Any]) -> str:
     """Give what a model or a person may have written in further fields: not their names, numbers and ids."""
     return " ".join(
-        value if type(value) is str else _json(value)
+        value if type(value) is str else encode(value)
         for name, value in extra.items()
         if type(value) not in _NUMBERS and name not in _OWN
     )
@@ -117,14 +118,14 @@ _NUMBERS = frozenset((int, float, bool, type(None)))
 _OWN = frozenset(("id", "model", "source", "status", "stop_reason"))
 
 
-def _json(value: Any) -> str:
-    """Encode a value, made plain first where it is not or is too long."""
-    try:
-        text = quote(value) if type(value) is str else encode(value)
-    except (ValueError, TypeError, RecursionError):
-        text = ""
-    return text if text and len(text) <= MAX_TEXT else encode(plain(value))
+def _plain(what: Happening) -> Happening:
+    """Give the same as plain data of bounded length."""
+    extra = bounded(plain(what.extra)) if what.extra else None
+    given = None if what.given is None else bounded(plain(what.given))
+    return Happening(plain(what.spoken), given, plain(what.result), extra, lengthy=False)
 
 
-def _bounded(text: str) -> str:
-    return text if len(text) <= MAX_FIELD else encode({"cut": f"[cut: {len(text)} characters of JSON]"})
+def bounded(value: Any) -> Any:
+    """Give plain data, or a note in its place where its JSON is too long."""
+    length = len(encode(value))
+    return value if length <= MAX_FIELD else {"cut": f"[cut: {length} characters of JSON]"}

@@ -14,6 +14,8 @@ MAX_DEPTH = 64
 MAX_TEXT = 1024 * 1024
 """Longer strings are cut here, with a note; so a line stays readable for every reader."""
 
+_KEPT = MAX_TEXT - 64  # with the note still not longer than MAX_TEXT, so that cutting twice changes nothing
+
 MAX_FIELD = 8 * 1024 * 1024
 """A field whose JSON is longer than this is left out, with a note."""
 

@@ -82,7 +82,7 @@ class Store:
         self._mutex = _thread.allocate_lock()
         self._log_fd, self._head_fd = -1, -1
         self._inode, self._seen = 0, 0.0
-        self._head = b""
+        self._head = b"unknown"
         try:
             make_private(os.path.dirname(self.path))
             self._head_fd = os.open(head_path(self.path), _HEAD_FLAGS, 0o600)
@@ -288,11 +288,13 @@ class Clock:
 
     def now(self) -> str:
         """Give the time as `2026-11-30T17:48:37.521383Z`."""
-        self._last = max(self._last, time.time_ns() // 1000)
-        second, micros = divmod(self._last, 1_000_000)
+        micros = time.time_ns() // 1000
+        micros = max(micros, self._last)
+        self._last = micros
+        second = micros // 1_000_000
         if second != self._second:
-            self._second, self._prefix = second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-        return f"{self._prefix}.{micros:06d}Z"
+            self._second, self._prefix = second, time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(second))
+        return f"{self._prefix}{micros % 1_000_000:06d}Z"
 
 
 def _cannot(verb: str, path: str, error: OSError) -> AuditError:

@@ -330,3 +330,11 @@ def test_rotated_parts_are_one_log_and_a_missing_part_is_named(tmp_path: Path) -
     report = verify(str(path))
     assert first(report)[0] == "removed"
     assert Path(report.problems[0].file).name == "audit.0003.jsonl"
+
+
+def test_a_log_in_which_nothing_happened_yet_is_empty_and_no_damage(tmp_path: Path) -> None:
+    open_log(tmp_path / "audit.jsonl").close()
+    report = verify(str(tmp_path / "audit.jsonl"))
+    assert (report.ok, report.state, report.records) == (True, "empty", 0)
+    (tmp_path / "audit.head").write_bytes(b"")
+    assert not verify(str(tmp_path / "audit.jsonl")).ok

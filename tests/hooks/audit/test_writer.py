@@ -134,7 +134,7 @@ def test_a_long_text_is_cut_with_a_note(path: Path) -> None:
         log.write(LEAD, "planned", input={"content": "x" * 3_000_000})
     content = read(path)[0]["input"]["content"]
     assert len(content) < 1_100_000
-    assert content.endswith("[cut: 1951424 more characters]")
+    assert content.endswith("[cut: 1951488 more characters]")
 
 
 def test_a_field_of_the_record_cannot_be_set_from_outside(path: Path) -> None:
