@@ -13,6 +13,7 @@ from decurion.hooks import ToolResult
 from .model import Block
 from .texts import NO_MESSAGE, NO_OUTPUT, clean_value, is_blank
 
+IMAGE_BYTES = 5_600  # of text: an image of full size takes about 1,600 tokens
 UNMARKABLE = frozenset({"thinking", "redacted_thinking"})
 """Blocks that may neither stand alone in a reply nor carry a cache mark."""
 
@@ -46,6 +47,16 @@ def _refused(block: Block) -> bool:
     if block["type"] == "text":
         return is_blank(block.get("text"))
     return block["type"] == "thinking" and not block.get("signature")
+
+
+def image_surplus(block: Block) -> int:
+    """Bytes of an image, alone or in a result, beyond those of a text that takes as many tokens."""
+    if block["type"] == "image":
+        return len(str(block.get("source", {}).get("data", ""))) - IMAGE_BYTES
+    content: Any = block.get("content") if block["type"] == "tool_result" else None
+    return (
+        sum(image_surplus(part) for part in cast("list[Block]", content)) if isinstance(content, list) else 0
+    )
 
 
 def encode(blocks: list[Block]) -> tuple[list[Block], bytes]:

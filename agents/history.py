@@ -18,7 +18,7 @@ from typing import overload
 
 from decurion.hooks import ToolResult
 
-from .blocks import UNMARKABLE, encode, mended, mended_result, result_block
+from .blocks import UNMARKABLE, encode, image_surplus, mended, mended_result, result_block
 from .model import Block, Message, Reply
 
 INTERRUPTED_NOT_RUN = "Interrupted, not run."
@@ -42,7 +42,8 @@ class History(Sequence[Message]):
         self.last_reply_id = ""
         """The id of the newest reply, for the API's cache diagnostics."""
         self._counted = 0  # tokens that the API counted up to the newest reply, that included
-        self._counted_at = 0  # bytes of the history then
+        self._counted_at = 0  # bytes of text then
+        self._text_bytes = 0  # bytes so far, an image taken for what it costs in tokens and not for its size
 
     @classmethod
     def restore(cls, messages: Iterable[Message], interrupted: str = INTERRUPTED_MAYBE) -> History:
@@ -78,6 +79,7 @@ class History(Sequence[Message]):
         if self._open:
             raise ValueError(f"calls are open: {self._open}")
         kept, used = list(messages), self._ids
+        self._text_bytes = 0
         self._messages, self._encoded, self._marks, self._ids = [], bytearray(), [], set()
         self.extend(kept)
         self.repair()
@@ -114,7 +116,7 @@ class History(Sequence[Message]):
     @property
     def tokens(self) -> int:
         """About how many tokens the history takes: what the API counted, and an estimate of what came since."""
-        return self._counted + int((len(self._encoded) - self._counted_at) / BYTES_PER_TOKEN)
+        return self._counted + int((self._text_bytes - self._counted_at) / BYTES_PER_TOKEN)
 
     @property
     def is_counted(self) -> bool:
@@ -123,7 +125,7 @@ class History(Sequence[Message]):
 
     def counted(self, tokens: int) -> None:
         """Take the API's word for the size of the history as it is now."""
-        self._counted, self._counted_at = tokens, len(self._encoded)
+        self._counted, self._counted_at = tokens, self._text_bytes
 
     def encode(self, before: bytes = b"", after: bytes = b"", *, cached: bool = True) -> bytes:
         """Give the JSON array of messages between two texts, in one copy.
@@ -226,6 +228,7 @@ class History(Sequence[Message]):
 
     def _append(self, role: str, blocks: list[Block]) -> Message:
         blocks, encoded = encode(blocks)
+        self._text_bytes += len(encoded) - sum(map(image_surplus, blocks))
         message: Message = {"role": role, "content": blocks}
         if self._messages and self._messages[-1]["role"] == role:
             self._messages[-1] = {"role": role, "content": [*self._messages[-1]["content"], *blocks]}

@@ -29,15 +29,15 @@ SMALLER_PIECES = (
     "Not run: the reply hit the output limit before it was complete, so nothing of it was done. "
     "Send the call again in smaller pieces: for a file, write the first part, then add the rest with edits."
 )
-SHORTER = "Your reply hit the output limit and was cut. Write it again from the start, shorter, so that it is whole."
+SHORTER = "<reminder>Your reply hit the output limit and was cut. Write it again from the start, shorter, so that it is whole.</reminder>"
 WINDOW_FULL = "Not run: the context window was full before the reply was complete. Older results are cleared now; go on."
-GO_ON = "Go on."
-BLANK = "Your reply was empty. Go on with the task, or write your final answer."
-NO_CALL = "Your reply announced a tool call, but none arrived. Send the call, or write your final answer."
+GO_ON = "<reminder>Go on.</reminder>"
+BLANK = "<reminder>Your reply was empty. Go on with the task, or write your final answer.</reminder>"
+NO_CALL = "<reminder>Your reply announced a tool call, but none arrived. Send the call, or write your final answer.</reminder>"
 UNSURE = (
     "Not run: the reply ended for an unknown reason ({reason}) and may be incomplete. Send the call again."
 )
-FINISHED = "Your reply ended for an unknown reason ({reason}). If it was cut, write it again; if not, repeat your answer."
+FINISHED = "<reminder>Your reply ended for an unknown reason ({reason}). If it was cut, write it again; if not, repeat your answer.</reminder>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from ..errors import (
     Unreachable,
 )
 from .settings import KEY_REMEDY, Endpoint
-from .stream import Garbled
+from .stream import Garbled, NotAnApi
 
 STATUS_OF_TYPE = {  # an `error` event comes in a stream that began with 200; its type says what the status would be
     "invalid_request_error": 400,
@@ -75,13 +75,9 @@ def failure_of(error: Exception, endpoint: Endpoint, model: str) -> Failure:
     where = endpoint.base_url or f"the {endpoint.provider} API"
     if isinstance(error, anthropic.APIStatusError):
         return _status_failure(error, endpoint, model)
-    if isinstance(error, (anthropic.APITimeoutError, httpx2.TimeoutException, TimeoutError)):
-        return Failure(
-            Overloaded(f"{where} fell silent in the middle of a request. Try again later."), retry=True
-        )
     if isinstance(error, (anthropic.CredentialsError, TypeError)) and "auth" in str(error).lower():
         return Failure(AuthenticationFailed(f"No API key. {KEY_REMEDY}"))
-    if isinstance(error, (anthropic.APIConnectionError, httpx2.HTTPError, OSError)):
+    if isinstance(error, (anthropic.APIConnectionError, httpx2.HTTPError, OSError, NotAnApi)):
         return _connection_failure(error, where)
     if isinstance(
         error, (Garbled, ValueError, LookupError, TypeError, AttributeError, RuntimeError, AssertionError)
@@ -134,7 +130,15 @@ def _refusal(status: int, said: str, endpoint: Endpoint, model: str) -> ModelErr
 
 
 def _connection_failure(error: Exception, where: str) -> Failure:
-    """Nothing there, or a connection that broke: only the first is told as unreachable."""
+    """Silence, nothing there, something else there, or a connection that broke."""
+    if isinstance(error, (anthropic.APITimeoutError, httpx2.TimeoutException, TimeoutError)):
+        return Failure(
+            Overloaded(f"{where} fell silent in the middle of a request. Try again later."), retry=True
+        )
+    if isinstance(error, NotAnApi):
+        return Failure(
+            Unreachable(f"{where} answers with a page ({error}), not as an API. Check ANTHROPIC_BASE_URL.")
+        )
     chain = list(_chain(error))
     if any(isinstance(link, httpx2.UnsupportedProtocol) for link in chain):
         return Failure(Unreachable(f"{where} is no address of a server. Check ANTHROPIC_BASE_URL."))

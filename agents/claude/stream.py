@@ -32,6 +32,10 @@ UNFIT_FOR_ID = re.compile(r"[^a-zA-Z0-9_-]+")
 UNFIT_FOR_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 
+class NotAnApi(Exception):
+    """Raised when a page came where a reply was due; the text is its content type."""
+
+
 class Garbled(Exception):  # named for what the reply is
     """Raised when a reply is not whole: no `message_stop`, no stop reason, events out of order. Worth another try."""
 
@@ -61,11 +65,16 @@ async def receive(stream: Events, reader: Reader) -> Received:
     """Read one reply to its end.
 
     Raises:
+        NotAnApi: it is a page.
         Garbled: the reply is not whole.
         Exception: whatever the SDK and its transport raise; `faults` knows them.
     """
-    if "json" in stream.response.headers.get("content-type", ""):
+    kind = stream.response.headers.get("content-type", "")
+    if "json" in kind:
         return received(orjson.loads(await stream.response.aread()), {}, reader.taken)
+    if "html" in kind:
+        await stream.close()
+        raise NotAnApi(kind)
     try:
         return await _receive_events(stream, reader)
     except BaseException:

@@ -32,6 +32,8 @@ class Fault(StrEnum):
     """The data of one event is not JSON."""
     NOT_STREAMED = "not_streamed"
     """The reply is JSON although the client asked for a stream."""
+    PAGE = "page"
+    """A page comes instead, as from a proxy that wants a login."""
     EMPTY = "empty"
     """The stream has no event at all."""
 

@@ -159,6 +159,9 @@ class Api:
         if answer.fault is Fault.RESET_BEFORE:
             await connection.reset()
             return
+        if answer.fault is Fault.PAGE:
+            await connection.send(200, b"<html>Please log in.</html>", {"content-type": "text/html"})
+            return
         model, usage = request.body["model"], self._usage(request, answer)
         if request.streaming and answer.fault is not Fault.NOT_STREAMED:
             await _stream(connection, events.events_of(answer, model, usage), answer.fault)

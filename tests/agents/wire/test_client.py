@@ -60,7 +60,7 @@ async def test_progress_is_told_while_the_reply_comes() -> None:
         assert [(step.kind, step.text) for step in wire.progress] == [("text", "Hello"), ("tool", "x")]
 
 
-@pytest.mark.parametrize("fault", [fault for fault in Fault if fault is not Fault.NOT_STREAMED])
+@pytest.mark.parametrize("fault", [fault for fault in Fault if fault not in {Fault.NOT_STREAMED, Fault.PAGE}])
 async def test_a_reply_that_breaks_is_asked_for_again_byte_for_byte(fault: Fault) -> None:
     """BUG-33."""
     patience = Patience(seconds=600, idle=0.3, first_wait=0.01)
@@ -83,6 +83,13 @@ def _first(first: Answer | Refusal, then: Answer) -> Any:
         return left.pop() if left else then
 
     return answer
+
+
+async def test_a_page_instead_of_a_reply_is_told_at_once() -> None:
+    async with wired(say("never", fault=Fault.PAGE)) as wire:
+        with pytest.raises(Unreachable, match="a page"):
+            await wire.ask()
+        assert len(wire.api.requests) == 1
 
 
 async def test_json_in_answer_to_a_stream_is_taken() -> None:

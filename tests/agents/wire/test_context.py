@@ -38,7 +38,7 @@ def request_of(history: History) -> ModelRequest:
 async def summing_up(request: Request) -> Any:
     if "about to be replaced by your summary" in request.last:
         return say("We renamed half of it.")
-    return call("x", {"n": request.turn}, text="Next.")
+    return call("x", {"n": request.turn}, text="Next: " + "look further " * 30)
 
 
 @st.composite

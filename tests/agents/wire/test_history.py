@@ -236,3 +236,11 @@ def test_images_in_results_stay_blocks() -> None:
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
     history.add_results([ToolResult("a", (image, text(" ")))])
     assert history[-1]["content"][0]["content"] == [image]
+    assert history.tokens < 2000
+
+
+def test_an_image_counts_for_what_it_costs_and_not_for_its_bytes() -> None:
+    history = History()
+    source = {"type": "base64", "media_type": "image/png", "data": "A" * 1_000_000}
+    history.add_user([{"type": "image", "source": source}, text("Look.")])
+    assert 1_000 < history.tokens < 2_000

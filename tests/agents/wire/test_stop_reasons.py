@@ -72,3 +72,9 @@ def test_asking_again_is_bounded(reason: str, status: str) -> None:
     step = next_step(reply(reason), nudged=PATIENCE)
     assert (step.action, step.status) == ("finish", status)
     assert step.text
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "pause_turn", "because", "tool_use", "end_turn"])
+def test_what_we_say_is_marked_as_ours(reason: str) -> None:
+    """A compaction keeps the last request of the person, and must not take our words for theirs."""
+    assert next_step(reply(reason)).text.startswith("<reminder>")
