@@ -139,6 +139,11 @@ def _remote_names(event: ExecEvent) -> list[Value]:
 
 
 def _wget(m: Machine, st: State, event: ExecEvent) -> Outcome | None:
+    for program in values_of(event.argv, "", "use-askpass"):
+        from .code import run_shell
+        from .machine import Frame
+
+        run_shell(m, st, Frame(via=("wget",), segment=event.segment), program, "wget")
     named = list(values_of(event.argv, "O", "output-document"))
     if named and named[0].text == "-":
         return None

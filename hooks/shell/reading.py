@@ -99,6 +99,6 @@ def getopts(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     del m, fr
     if len(event.argv) > 1 and event.argv[1].text:
         st.put(event.argv[1].text, unknown("an option letter", digits=True))
-        arguments = tuple(st.positional) or (EMPTY,)
+        arguments = event.argv[2:] or tuple(st.positional) or (EMPTY,)
         st.set_options("OPTARG", arguments)
     return DONE

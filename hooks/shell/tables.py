@@ -110,7 +110,7 @@ _CARRIERS = {
     "rush": "carriers.finders:parallel", "gxargs": "carriers.finders:xargs", "bfs": "carriers.finders:find",
     "rg": "carriers.finders:rg", "git": "carriers.git:git", "hub": "carriers.git:git",
     **dict.fromkeys(_words("python python3 pypy pypy3 ipython bpython"), "carriers.python:python"),
-    **dict.fromkeys(_words("perl ruby node nodejs deno bun php lua luajit Rscript R julia osascript tclsh expect"
+    **dict.fromkeys(_words("perl ruby node nodejs deno bun php lua luajit Rscript R julia osascript octave matlab raku"
                            " jruby guile sbcl swift groovy jshell elixir erl ghci scala irb ts-node tsx"), "carriers.scripts:run"),
     **dict.fromkeys(_words("awk gawk mawk nawk"), "carriers.editors:awk"), "sed": "carriers.editors:sed",
     "gsed": "carriers.editors:sed",
@@ -123,8 +123,10 @@ _CARRIERS = {
                            " buildah distrobox toolbox systemd-nspawn lxc-attach crictl"), "carriers.containers:run"),
     "tar": "carriers.archives:tar", "gtar": "carriers.archives:tar", "bsdtar": "carriers.archives:tar",
     "zip": "carriers.archives:zip_", "cpio": "carriers.archives:none", "7z": "carriers.archives:none",
+    **dict.fromkeys(_words("dc m4 expect tclsh wish tex latex pdflatex xelatex lualatex pdftex luatex latexmk"), "carriers.others:run"),
+    **dict.fromkeys(_words("ansible salt salt-call"), "carriers.others:ansible"),
     "sqlite3": "carriers.databases:sqlite", "psql": "carriers.databases:psql", "mysql": "carriers.databases:mysql",
-    "mariadb": "carriers.databases:mysql", "ftp": "carriers.databases:bang", "gnuplot": "carriers.databases:bang",
+    "mariadb": "carriers.databases:mysql", "ftp": "carriers.databases:bang", "gnuplot": "carriers.databases:bang", "newgrp": "wrappers:run",
     "less": "carriers.databases:less", "man": "carriers.databases:man", "bc": "carriers.databases:none",
 }  # fmt: skip
 HANDLERS: dict[str, str] = {**_OUTPUTS, **_FILES, **_WRAPPERS, **_CARRIERS, **_BUILTINS}

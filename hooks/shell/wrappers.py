@@ -88,8 +88,8 @@ CODE_IN = {
 }
 SUBCOMMANDS = {
     "aws-vault": "exec", "op": "run", "doppler": "run", "infisical": "run", "direnv": "exec", "dotenv": "run",
-    "perf": "record", "foreman": "run", "honcho": "run", "rye": "run", "pyenv": "exec", "rbenv": "exec",
-    "nodenv": "exec", "asdf": "exec", "mise": "exec", "dotenvx": "run",
+    "perf": "record stat trace top", "foreman": "run", "honcho": "run", "rye": "run", "pyenv": "exec", "rbenv": "exec",
+    "nodenv": "exec", "asdf": "exec", "mise": "exec x", "dotenvx": "run",
 }  # fmt: skip
 """Where the program to run stands behind this subcommand; other subcommands do not run anything."""
 OPERANDS_AFTER = {"aws-vault": 1, "direnv": 1}
@@ -127,18 +127,30 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         tail.pop(0)
     tail, inner, st = _adjusted(m, st, inner, name, tail)
     if not tail:
-        return None
+        return _own_shell(m, st, inner, event) if name in STARTS_SHELL else None
     outcome = _tail(m, st, inner, name, tail)
     scan_tail(m, st, fr, event)
     return outcome
 
 
+STARTS_SHELL = frozenset(
+    {"unshare", "nsenter", "fakeroot", "proot", "bwrap", "firejail", "sudo", "doas", "sg", "newgrp"}
+)
+"""Programs that start a shell where no program is named; it reads standard input."""
+
+
+def _own_shell(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    from .carriers.shells import read_stdin
+
+    return read_stdin(m, st, fr, event, ())
+
+
 def _behind_subcommand(name: str, words: tuple[Value, ...]) -> int | None:
-    wanted = SUBCOMMANDS.get(name)
-    if wanted is None:
+    wanted = SUBCOMMANDS.get(name, "").split()
+    if not wanted:
         return 0
     at = skip(words)
-    if at >= len(words) or words[at].text != wanted:
+    if at >= len(words) or words[at].text not in wanted:
         return None
     return at + 1 + OPERANDS_AFTER.get(name, 0)
 
@@ -248,7 +260,7 @@ def chroot(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
     words = event.argv
     at = skip(words, "", frozenset({"userspec", "groups"}))
     if len(words) < at + 2:
-        return None
+        return _own_shell(m, st, replace(fr, via=(*fr.via, "chroot")), event)
     root = words[at].text or "/"
     path = m.places.join(st.cwds[0] if st.cwds else "/", root)
     mounts = (("/", path),) if path != "/" else fr.mounts

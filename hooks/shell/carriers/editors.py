@@ -6,12 +6,12 @@ import re
 
 from ...frozen import replace
 from ..code import run_shell
-from ..events import ExecEvent, Redirect, Value, literal
+from ..events import ExecEvent, Redirect, Stdin, Value, literal
 from ..machine import Frame, Machine, Outcome, State
 from ..options import operands, skip, values_of
 from ..programs import make_event, run_argv
 from ..redirects import content_of, file_at, put_file
-from ..values import lines, unknown
+from ..values import join, lines, unknown
 from .sed_script import commands
 
 
@@ -99,16 +99,35 @@ def awk(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     return None
 
 
+_AWK_ASSIGN = re.compile(
+    r"\b([A-Za-z_]\w*)\s*=(?!=)\s*((?:\"(?:[^\"\\]|\\.)*\"|[A-Za-z_]\w*(?!\s*[=(])|[ \t]+)+)"
+)
+_AWK_PRINTED = re.compile(r"\bprintf?\s*\(?((?:\"(?:[^\"\\]|\\.)*\"|[\w$,\s])*)\)?\s*$")
+
+
 def _awk_source(m: Machine, st: State, fr: Frame, source: str, names: dict[str, Value]) -> None:
-    for found in re.finditer(r"\b(\w+)\s*=\s*((?:\"(?:[^\"\\]|\\.)*\"\s*)+)", source):
-        names.setdefault(found[1], m.value(_awk_text(found[2])))
+    for found in _AWK_ASSIGN.finditer(source):
+        pieces = re.findall(r"\"(?:[^\"\\]|\\.)*\"|\w+", found[2])
+        if all(piece.startswith('"') or piece in names for piece in pieces):
+            values = [
+                m.value(_awk_text(piece)) if piece.startswith('"') else names[piece] for piece in pieces
+            ]
+            names[found[1]] = join(values)
     for found in AWK_RUN.finditer(source):
         call, getline, pipe, target, read_from, piped_to = found.groups()
         if target:
             _written(m, st, fr, m.value(_awk_text(target)))
             continue
         text = call or getline or pipe or read_from or piped_to or ""
-        _awk_run(m, st, fr, text.strip(), names, certain=bool(call))
+        printed = _AWK_PRINTED.search(source[: found.start()]) if pipe or piped_to else None
+        fed = (
+            replace(fr, stdin=Stdin("pipe", m.value(_awk_text(printed[1])), fr.stdin.upstream))
+            if printed
+            else fr
+        )
+        inside = st.fork()
+        inside.unread = fed.stdin.text if printed else st.unread
+        _awk_run(m, inside, fed, text.strip(), names, certain=bool(call))
 
 
 def _awk_run(m: Machine, st: State, fr: Frame, text: str, names: dict[str, Value], *, certain: bool) -> None:
@@ -127,8 +146,6 @@ def _awk_run(m: Machine, st: State, fr: Frame, text: str, names: dict[str, Value
             )
         else:
             return
-    from ..values import join
-
     if values:
         run_shell(m, st, fr, join(values), "awk")
 

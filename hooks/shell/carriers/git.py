@@ -216,8 +216,15 @@ def _worktree_hooks(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -
     """`git hook run`, `git init --template`: hooks the command itself wrote run with the next git command."""
     del rest
     for path, file in list(st.files.items()):
-        if "/hooks/" in path and file.contents:
+        if file.contents and ("/hooks/" in path or posixpath.basename(path) in HOOKS):
             run_shell(m, st, fr, file.contents[-1], posixpath.basename(path))
+
+
+HOOKS = frozenset(
+    "pre-commit prepare-commit-msg commit-msg post-commit pre-push pre-rebase post-checkout post-merge post-rewrite"
+    " pre-merge-commit applypatch-msg pre-applypatch post-applypatch reference-transaction pre-auto-gc sendemail-validate"
+    " post-index-change fsmonitor-watchman".split()
+)
 
 
 def _clone_config(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
@@ -232,7 +239,9 @@ _SUBCOMMANDS = {
     "bisect": _bisect,
     "submodule": _submodule,
     "hook": _worktree_hooks,
-    "commit": _worktree_hooks,
+    **dict.fromkeys(
+        ("commit", "push", "checkout", "switch", "merge", "rebase", "pull", "am", "gc"), _worktree_hooks
+    ),
     "clone": _clone_config,
 }
 

@@ -12,7 +12,7 @@ from ..options import has, skip, values_of
 from ..programs import run_argv
 from ..redirects import content_of
 from ..values import join, lines, unknown
-from .shells import own_file, with_upstream
+from .shells import own_file, read_stdin, with_upstream
 
 
 def _inner(fr: Frame, event: ExecEvent) -> Frame:
@@ -43,6 +43,8 @@ def script(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
     rest = list(words[at + 1 :])
     if rest:
         run_argv(m, st.fork(), _inner(fr, event), rest)
+    elif not list(values_of(words, "c", "command")):
+        return read_stdin(m, st, _inner(fr, event), event, ())
     return None
 
 
@@ -56,6 +58,8 @@ def su(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         rest = list(words[texts.index("--") + 1 :])
         if rest:
             run_argv(m, st.fork(), _inner(fr, event), rest)
+    elif not list(values_of(words, "c", "command", "session-command")):
+        return read_stdin(m, st, _inner(fr, event), event, ())
     elif event.name == "sg" and len(words) > 1 and "-c" not in texts:
         run_shell(m, st, _inner(fr, event), words[-1], "sg")
     return None
@@ -103,8 +107,12 @@ def crontab(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | Non
 
 
 def tmux(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
-    """`tmux new-session 'code'`, `run-shell`, `send-keys … Enter`, `if-shell`, `pipe-pane`."""
+    """`tmux new-session 'code'`, `run-shell`, `send-keys … Enter`, `if-shell`, `pipe-pane`; `;` starts another."""
     words = event.argv
+    for index, value in enumerate(words):
+        if value.text == ";" and index:
+            tmux(m, st, fr, replace(event, argv=words[:index]))
+            return tmux(m, st, fr, replace(event, argv=words[index + 1 :]))
     at_ = skip(words, "cfLST")
     if at_ >= len(words):
         return None

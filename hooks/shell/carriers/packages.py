@@ -74,6 +74,10 @@ def _settings(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None
         found = re.match(r"scripts?\.[\w:.-]+=|script-shell=|editor=|git=", m.hide(value))
         if found:
             run_shell(m, st, fr, m.value(m.hide(value)[found.end() :]), "npm script")
+    keys = [value.text for value in rest]
+    for key in ("script-shell", "editor", "git", "shell"):
+        if key in keys[:-1]:
+            run_shell(m, st, fr, rest[keys.index(key) + 1], f"npm {key}")
     if rest[0].text == "set-script" and len(rest) > 2:
         run_shell(m, st, fr, rest[2], "npm script")
 

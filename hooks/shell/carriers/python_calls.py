@@ -30,7 +30,7 @@ from .python_texts import (
     temporary_file,
     walk,
 )
-from .python_values import Bound, Ref
+from .python_values import Bound, Ref, is_items
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,17 +51,27 @@ def call(walker: Walker, target: object, node: ast.Call, args: Args, named: Name
         return method(walker, target, node, args, named)
     if not isinstance(target, Ref):
         return unknown_call(walker, target, node, args)
-    name = re.sub(r"^(?:builtins|__builtins__)\.", "", target.name)
-    if name.startswith("def "):
-        return walker.enter(walker.functions[name[4:]], args, named)
+    name = re.sub(r"^(?:(?:builtins|__builtins__)\.)+", "", target.name)
+    if name in walker.functions:
+        return walker.enter(walker.functions[name], args, named)
     effect = EFFECTS.get(name) or EFFECTS.get(base_module(name))
     if effect is not None:
         return effect(walker, args, named)
     if name.startswith(("os.exec", "os.spawn", "os.posix_spawn")):
         return exec_family(walker, name, args)
+    for callback in (*args, *named.values()):
+        _call_back(walker, callback, args, named)
     from .python_methods import loose
 
     return loose(walker, name, node, args, named)
+
+
+def _call_back(walker: Walker, callback: object, args: Args, named: Named) -> None:
+    """`Thread(target=f, args=(…))`, `pool.submit(f, …)`: the function will be called."""
+    if isinstance(callback, Ref) and callback.name in walker.functions:
+        given = named.get("args")
+        passed = given if is_items(given) else [item for item in args if item is not callback]
+        walker.enter(walker.functions[callback.name], passed, {})
 
 
 def base_module(name: str) -> str:
@@ -86,7 +96,7 @@ EFFECTS: dict[str, Effect] = {
     **dict.fromkeys(("subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output",
                      "subprocess.Popen", "_posixsubprocess.fork_exec", "os.startfile"), process),
     "asyncio.create_subprocess_exec": many_words,
-    **dict.fromkeys(("exec", "eval", "compile", "code.interact"), code_run),
+    **dict.fromkeys(("exec", "eval", "compile", "pickle.loads", "marshal.loads", "dill.loads", "code.interact"), code_run),
     "runpy.run_path": run_path, "execfile": run_path,
     **dict.fromkeys(("os.remove", "os.unlink"), file_effect("rm", "-f")),
     "os.rmdir": file_effect("rmdir"), "os.removedirs": file_effect("rmdir", "-p"),
@@ -110,7 +120,7 @@ EFFECTS: dict[str, Effect] = {
     "binascii.unhexlify": decoder_effect("binascii", "unhexlify"), "binascii.a2b_base64": decoder_effect("binascii", "a2b_base64"),
     "zlib.decompress": decoder_effect("zlib", "decompress"), "gzip.decompress": decoder_effect("gzip", "decompress"),
     "bytes.fromhex": decoder_effect("binascii", "unhexlify"), "bytearray.fromhex": decoder_effect("binascii", "unhexlify"),
-    "codecs.decode": codecs, "marshal.loads": decoder_effect("base64", "b16decode"),
+    "codecs.decode": codecs,
     **dict.fromkeys(("pathlib.Path", "pathlib.PosixPath", "pathlib.PurePath"), make_path), "os.path.join": joined_path,
     "os.path.expanduser": expanduser, "os.path.expandvars": same_text, "os.path.abspath": same_text, "os.path.realpath": same_text,
     "os.path.normpath": same_text, "os.fspath": same_text, "str": same_text, "bytearray": bytes_, "bytes": bytes_, "shlex.quote": same_text,

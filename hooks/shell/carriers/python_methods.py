@@ -152,6 +152,10 @@ def _text_method(walker: Walker, owner: Value, name: str, node: ast.Call, args: 
         return join([walker.evaluator.text(item) for item in items], owner.text or "")
     if name == "format":
         return _format(walker, owner, args)
+    if owner.text is None and args and _SHELLISH.search(name):
+        return shell_code(walker, args, {})
+    if owner.text is None and args and name in {"runsource", "runcode", "push", "run_cell"}:
+        return EFFECTS["exec"](walker, args, {})
     if name in {"encode", "decode", "tobytes"} or owner.text is None:
         return owner
     found = _known_text_method(owner.text, name, [walker.evaluator.text(item).text for item in args])

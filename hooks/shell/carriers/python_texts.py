@@ -162,8 +162,8 @@ def glob_(walker: Walker, args: Args, named: Named) -> object:
 def temporary(walker: Walker, args: Args, named: Named) -> object:
     """`tempfile`: a fresh name in the scratch folder."""
     del args, named
-    folder_ = walker.m.places.temp[0] if walker.m.places.temp else "/tmp"
-    return Value((f"{folder_}/tmp", Glob("*")))  # noqa: S108
+    folder_ = walker.m.places.temp[0] if walker.m.places.temp else "/tmp"  # noqa: S108
+    return Value((folder_ + "/", Glob("*")))
 
 
 def temporary_file(walker: Walker, args: Args, named: Named) -> object:

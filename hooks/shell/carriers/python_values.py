@@ -92,7 +92,7 @@ class Evaluator:
     def _name(self, node: ast.Name) -> object:
         if node.id in self.walker.names:
             return self.walker.names[node.id]
-        if node.id in self.walker.functions:
+        if f"def {node.id}" in self.walker.functions:
             return Ref(f"def {node.id}")
         stars = [name[1:] for name in self.walker.names if name.startswith("*")]
         if stars and node.id not in {"print", "open", "exec", "eval", "getattr", "__import__"}:
@@ -132,8 +132,9 @@ class Evaluator:
         return self.walker.call(target, node, args, named)
 
     def _lambda(self, node: ast.Lambda) -> object:
-        self.walker.enter(node, [], {})
-        return self.unknown(node)
+        name = f"def lambda {len(self.walker.functions)}"
+        self.walker.functions[name] = node
+        return Ref(name)
 
     def _list(self, node: ast.List | ast.Tuple | ast.Set) -> object:
         items: list[object] = []
@@ -237,6 +238,8 @@ class Evaluator:
             from .python_texts import variable
 
             return variable(self.walker, self.text(self.value(node.slice)))
+        if isinstance(owner, Ref) and owner.name == "sys.modules":
+            return Ref(self.text(self.value(node.slice)).text or "?")
         if isinstance(owner, Ref) and owner.name.endswith("__dict__"):
             name = self.text(self.value(node.slice)).text
             return Ref(f"{owner.name.removesuffix('.__dict__')}.{name}" if name else "?")

@@ -66,7 +66,7 @@ class Walker:
         if isinstance(node.value, ast.Lambda):
             for target in node.targets:
                 if isinstance(target, ast.Name):
-                    self.functions[target.id] = node.value
+                    self.functions[f"def {target.id}"] = node.value
         found = self.value(node.value)
         for target in node.targets:
             self.bind(target, found)
@@ -118,7 +118,7 @@ class Walker:
         self.body(node.orelse)
 
     def _functiondef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        self.functions[node.name] = node
+        self.functions[f"def {node.name}"] = node
         self.names.pop(node.name, None)
         for decorator in node.decorator_list:
             self.value(decorator)

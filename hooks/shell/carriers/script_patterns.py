@@ -62,7 +62,16 @@ INDEXED = re.compile(r"\[\s*(['\"])([A-Za-z_]\w*)\1\s*\]")
 ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|([0-7]{3})|([\s\S]))")
 
 
-BETWEEN = re.compile(r"[\s(\[,]+|qw\s*(?=[({\[/])|args\s*:|cmd\s*:|=>")
+BETWEEN = re.compile(
+    r"[\s(\[,{]+|qw\s*(?=[({\[/])|(?:args|cmd|file|command)\s*:|=>|(?:glob|Dir(?:\.glob)?)\b|split\s*\(\s*/[^/]*/\s*,"
+)
+LISTS = re.compile(
+    r"(?:q[qwx]?|%[wWqQi]?)\s*(?:\(([^()]*)\)|\{([^{}]*)\}|\[([^\[\]]*)\]|<([^<>]*)>|([/|!#])((?:(?!\5).)*)\5)",
+    re.DOTALL,
+)
+CALLED = re.compile(
+    r"\b(?:array_map|array_walk|call_user_func(?:_array)?|send|public_send|__send__)\(\s*(?:(['\"])(\w+)\1|:(\w+))\s*,\s*"
+)
 NAMED = re.compile(r"[$@*]?[\w.>\[\]'\"-]+")
 HOMES = re.compile(
     r"(?:require\(['\"]os['\"]\)|\bos)\.homedir\(\)|process\.env\.HOME|\bENV(?:\.fetch\(|\[)\s*['\"]HOME['\"]\s*[\])]|\$ENV\{['\"]?HOME['\"]?\}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ...frozen import replace
 from ..events import Redirect, Value, literal
 from ..machine import Frame, Machine, State
 from ..programs import make_event, run_argv
@@ -12,6 +13,7 @@ from .script_patterns import (
     ASSIGN,
     BACKTICKS,
     BETWEEN,
+    CALLED,
     DECODERS,
     DELETE,
     DELETE_TREE,
@@ -24,6 +26,7 @@ from .script_patterns import (
     INDEXED,
     JOINED,
     KILL,
+    LISTS,
     LOOSE,
     NAMED,
     NETWORK,
@@ -97,7 +100,8 @@ class Scanner:
         if not known and (words[0].text is None):
             self._unknown_call(source, found, words)
             return
-        if len(words) == 1 and not name.startswith(("execFile", "Command", "spawn")):
+        single = len(words) == 1 and not name.startswith(("execFile", "Command"))
+        if single and not (name.startswith("spawn") and " " not in (words[0].text or " ")):
             run_shell(self.m, self.st, self.fr, words[0], self.language)
         else:
             run_argv(self.m, self.st.fork(), self.fr, words, functions=False)
@@ -131,9 +135,12 @@ class Scanner:
         mode = words[0].text or "" if words else ""
         target = words[1] if len(words) > 1 else literal(mode.lstrip("<>+|- ").rstrip("| "))
         if mode.startswith(("|", "-|")) or mode.endswith("|") or mode in {"-|", "|-"}:
-            run_shell(
-                self.m, self.st, self.fr, join(words[1:], " ") if len(words) > 1 else target, self.language
-            )
+            code = join(words[1:], " ") if len(words) > 1 else target
+            printed = Stdin("pipe", unknown(f"what {self.language} prints"))
+            fed = replace(self.fr, stdin=printed) if mode.startswith("|") else self.fr
+            inside = self.st.fork()
+            inside.unread = fed.stdin.text
+            run_shell(self.m, inside, fed, code, self.language)
         elif ">" in mode:
             self._emit(":", redirect=Redirect(">", 1, target))
         else:
@@ -185,8 +192,6 @@ class Scanner:
         return [word for word in words if word.text != ""]
 
     def _emit(self, name: str, *words: Value, redirect: Redirect | None = None) -> None:
-        from ...frozen import replace
-
         event = make_event(self.m, self.st, self.fr, literal(name), name, list(words))
         self.m.emit(replace(event, redirects=(*event.redirects, redirect)) if redirect else event)
 
@@ -244,9 +249,10 @@ class Scanner:
             return self.m.value(
                 _unescape(body) if found[0][0] != "'" else body.replace("\\'", "'")
             ), found.end()
-        found = re.compile(r"q[qw]?\s*[({\[/|]([^)}\]/|]*)[)}\]/|]").match(source, at)
+        found = LISTS.match(source, at)
         if found:
-            return self.m.value(found[1]), found.end()
+            body = next((group for group in found.groups()[:4] if group is not None), found[6] or "")
+            return self.m.value(body), found.end()
         found = re.compile(r"[$@]?([A-Za-z_]\w*)(?![\w(.\[])").match(source, at)
         if found and found[1] in self.names:
             return self.names[found[1]], found.end()
@@ -286,6 +292,7 @@ def _joined(source: str) -> str:
     while before != source:
         before = source
         source = JOINED.sub(lambda found: "" if found[1] == found[2] else found[0], source)
+    source = CALLED.sub(lambda found: f"{found[2] or found[3]}(", source)
     source = INDEXED.sub(lambda found: f".{found[2]}", source)
     for found in RENAMED.finditer(source):
         # `const {execSync: e} = require(…)`: the new name is read as the old one.

@@ -18,7 +18,7 @@ CODE_OPTIONS: dict[str, tuple[str, ...]] = {
     "nodejs": ("e", "p", "-eval", "-print"), "bun": ("e", "-eval", "p", "-print"), "php": ("r", "B", "R", "E"), "lua": ("e",),
     "luajit": ("e",), "Rscript": ("e",), "R": ("e",), "julia": ("e", "E"), "osascript": ("e",), "expect": ("c",),
     "guile": ("c",), "groovy": ("e",), "elixir": ("e", "-eval"), "erl": ("eval",), "scala": ("e",), "irb": ("e",),
-    "ts-node": ("e", "p", "-eval"), "tsx": ("e", "p", "-eval"), "swift": ("e",), "sbcl": ("-eval",),
+    "ts-node": ("e", "p", "-eval"), "tsx": ("e", "p", "-eval"), "swift": ("e",), "octave": ("-eval",), "matlab": ("batch", "r"), "raku": ("e",), "sbcl": ("-eval",),
 }  # fmt: skip
 VALUED: dict[str, frozenset[str]] = {
     "perl": frozenset({"-I", "-M", "-m", "-i"}),

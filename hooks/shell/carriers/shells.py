@@ -32,7 +32,7 @@ def shell(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         return _code(m, st, inner, event, rest) if rest else None
     if rest and not has(words[:at], "s"):
         return _script(m, st, inner, event, rest)
-    return _stdin(m, st, inner, event, rest)
+    return read_stdin(m, st, inner, event, rest)
 
 
 def _first_operand(words: tuple[Value, ...]) -> int:
@@ -80,7 +80,7 @@ def _leave(m: Machine, st: State, inside: State, fr: Frame, outcome: Outcome) ->
 def _script(m: Machine, st: State, fr: Frame, event: ExecEvent, rest: tuple[Value, ...]) -> Outcome | None:
     script = rest[0]
     if script.text in {"/dev/stdin", "-", "/proc/self/fd/0", "/dev/fd/0"}:
-        return _stdin(m, st, fr, event, rest[1:])
+        return read_stdin(m, st, fr, event, rest[1:])
     content = content_of(m, st, script)
     if content is None:
         note_unknown_script(m, fr, script, event.name or "sh")
@@ -98,7 +98,8 @@ def note_unknown_script(m: Machine, fr: Frame, script: Value, program: str) -> N
         note_unknown_code(m, fr, script, program)
 
 
-def _stdin(m: Machine, st: State, fr: Frame, event: ExecEvent, args: tuple[Value, ...]) -> Outcome | None:
+def read_stdin(m: Machine, st: State, fr: Frame, event: ExecEvent, args: tuple[Value, ...]) -> Outcome | None:
+    """Standard input is code."""
     text = st.unread if st.unread is not None else fr.stdin.text
     if fr.stdin.kind in {"inherit", "null"} and st.unread is None:
         return None

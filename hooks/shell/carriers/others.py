@@ -1,0 +1,53 @@
+"""Small languages with one way out: dc, m4, TeX, wget's password program, Tcl."""
+
+from __future__ import annotations
+
+import re
+
+from ...frozen import replace
+from ..code import run_shell
+from ..events import ExecEvent, Value
+from ..machine import Frame, Machine, Outcome, State
+from ..options import values_of
+from ..redirects import content_of
+
+PATTERNS: dict[str, str] = {
+    "dc": r"!\s*([^<>=\n][^\n]*)",
+    "m4": r"\be?syscmd\(`?([^)']*)'?\)",
+    "tex": r"\\write18\s*\{([^}]*)\}",
+    "tcl": r"\b(?:spawn|system|exec)\s+(?:-\w+\s+)*([^;\n\]}]+)",
+}
+KINDS = {
+    "expect": "tcl",
+    "tclsh": "tcl",
+    "wish": "tcl",
+    **dict.fromkeys(
+        ("tex", "latex", "pdflatex", "xelatex", "lualatex", "pdftex", "luatex", "latexmk"), "tex"
+    ),
+}
+
+
+def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """Scan arguments, input and script files for what is handed to a shell."""
+    name = event.name or ""
+    pattern = PATTERNS[KINDS.get(name, name)]
+    inner = replace(fr, via=(*fr.via, name), depth=fr.depth + 1)
+    given = st.unread if st.unread is not None else fr.stdin.text
+    texts: list[Value] = [*event.argv, *([given] if given is not None else [])]
+    texts.extend(text for value in event.argv if (text := content_of(m, st, value)) is not None)
+    for text in texts:
+        for found in re.finditer(pattern, m.hide(text)):
+            run_shell(m, st, inner, m.value(found[1].strip("{}\"' ")), name)
+    return None
+
+
+def ansible(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """`ansible host -m shell -a code`, `salt-call cmd.run code`."""
+    inner = replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+    words = [value.text for value in event.argv]
+    for code in values_of(event.argv, "a", "args"):
+        run_shell(m, st, inner, code, event.name or "")
+    for name in ("cmd.run", "cmd.shell", "cmd.script"):
+        if name in words[:-1]:
+            run_shell(m, st, inner, event.argv[words.index(name) + 1], event.name or "")
+    return None
