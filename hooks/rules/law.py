@@ -59,7 +59,8 @@ class Law:
         Raises:
             ConfigError: a file is not valid or not readable, or an example fails; file, line, remedy.
         """
-        sources = (*shipped_sources(), *_read(user, "user"), *_read(project, "project"), *extra)
+        files = (*_read(user, "user"), *_read(project, "project"))
+        sources = (*shipped_sources(), *files, *protected_places(), *extra)
         return cls.of_sources(sources, cache=cache)
 
     @classmethod
@@ -72,7 +73,7 @@ class Law:
         user, project = rule_files(workspace)
         if rules is not None and not os.path.exists(rules):
             raise ConfigError("there is no such rule file; check the path", rules)
-        return cls.load(rules or user, project, protected_places(), cache=cache)
+        return cls.load(rules or user, project, cache=cache)
 
     @classmethod
     def of_sources(cls, sources: tuple[Source, ...], *, cache: bool = False) -> Law:
