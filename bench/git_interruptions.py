@@ -1,7 +1,7 @@
 """Kill a session at many moments and hold what is left against what was there: `python bench/git_interruptions.py 300`.
 
-The program runs the whole way (snapshot, two subagents with checkpoints, merge, branch, apply, undo) in a process of
-its own and kills itself, with SIGKILL, right before the n-th thing it does to the outside: starting a process,
+The program runs the whole way (snapshot, two subagents with checkpoints, merge, branch, apply, undo, then a campaign
+over three files) in a process of its own and kills itself, with SIGKILL, right before the n-th thing it does to the outside: starting a process,
 opening a file for writing, renaming, removing, making a folder or a link. Then another process goes on. Held against
 the start: every byte of the working tree, the index, refs, stash, configuration and hooks.
 """
@@ -23,7 +23,16 @@ from typing import Any
 
 import anyio
 
-from decurion.orchestrator.git import Isolation, undo
+from decurion.orchestrator.campaign import (
+    Campaign,
+    Ledger,
+    Subtask,
+    SubtaskResult,
+    find_targets,
+    in_groups,
+    load_plan,
+)
+from decurion.orchestrator.git import Isolation, Worktree, undo
 
 EFFECTS = {
     "subprocess.Popen", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.symlink", "os.chmod", "os.utime"
@@ -42,6 +51,33 @@ async def whole_way(place: Path, state: Path) -> None:
     await isolation.apply()
     await isolation.aclose()
     await undo(state)
+    await campaign(place, state / "campaign")
+
+
+class Editor:
+    """Runs the campaign's subtasks: changes one file, and leaves a line for each time it is run."""
+
+    async def run_subtask(self, subtask: Subtask, tree: Worktree) -> SubtaskResult:
+        """Change the target; an attempt that was interrupted is simply made again."""
+        target = tree.path / subtask.targets[0]
+        target.write_text(target.read_text().replace("old", "new"))
+        await tree.checkpoint(1)
+        return SubtaskResult("completed", "done")
+
+
+async def campaign(place: Path, state: Path) -> None:
+    """One campaign, begun or gone on with."""
+    plan = load_plan(
+        None, {"task": "say new in {path}", "verify": "! grep -q old {path}", "targets": {"each": ["t/*"]}}
+    )
+    isolation = await Isolation.prepare(place, state, "s2")
+    path = state / "campaign.jsonl"
+    if not path.exists():
+        Ledger.create(path, plan, in_groups(await find_targets(plan, place), 1))
+    report = await Campaign(Ledger.read(path), isolation, Editor()).run()
+    assert report.ok, report
+    assert [entry.state for entry in report.entries] == ["done"] * 3, report
+    await isolation.aclose()
 
 
 async def _agent(isolation: Isolation, name: str) -> Any:
@@ -67,6 +103,9 @@ def template(place: Path) -> None:
     lines = [f"line {name}{turn}\n" + "filler\n" * 8 for name in AGENTS for turn in range(1, TURNS + 1)]
     (place / "core.py").write_text("".join(lines))
     (place / "gone.txt").write_text("x\n")
+    (place / "t").mkdir()
+    for number in range(3):
+        (place / "t" / f"{number}.txt").write_text("old\n")
     (place / ".gitignore").write_text("*.log\n")
     git("add", "-A")
     git("commit", "-q", "-m", "first")
@@ -169,6 +208,15 @@ def interrupt(base: Path, number: int) -> str:
         text=True,
         check=False,
     ).stdout.split()
+    told = subprocess.run(
+        ["git", "grep", "-c", "new", "decurion/s2", "--", "t"],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout
+    if told.count(":1") != 3:
+        return f"the campaign's work is lost: {told}"
     missing = {f"{name}-{turn}.txt" for name in AGENTS for turn in range(1, TURNS + 1)} - set(shown)
     shutil.rmtree(base / f"{number}")
     return f"work lost: {missing}" if missing else ""

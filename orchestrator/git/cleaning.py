@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,11 +85,21 @@ async def _look(hub: Hub) -> AsyncIterator[Holding]:
     for journal in all_journals(hub.home):
         if journal.state != "undone":
             yield Holding(str(journal.folder), safe=False, why="`decurion undo` needs it")
-    for name, commit in (await hub.refs()).items():
-        kind = name.split("/")
-        if kind[0] != "agent" or kind[2] not in {"head", "stray", "old"}:
-            continue
-        yield await _ref_holding(hub, name, commit)
+    refs = await hub.refs()
+    for name, commit in refs.items():
+        if _is_result(name, refs):
+            yield await _ref_holding(hub, name, commit)
+
+
+def _is_result(name: str, refs: Mapping[str, str]) -> bool:
+    """Whether a ref holds work by itself; a turn does where the agent never came to an end."""
+    parts = name.split("/")
+    if parts[0] != "agent" or parts[1] == MERGE_TREE:
+        return False
+    if parts[2] == "turn":
+        newest = max(ref for ref in refs if ref.startswith(f"agent/{parts[1]}/turn/"))
+        return name == newest and f"agent/{parts[1]}/head" not in refs
+    return parts[2] in {"head", "stray", "old"}
 
 
 async def _tree_holding(hub: Hub, tree: Worktree) -> Holding:

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_session_killed_at_any_moment_loses_nothing_and_resumes(checkout: Path) -> None:
-    command = [sys.executable, "-P", "bench/git_interruptions.py", "6"]
+    command = [sys.executable, "-P", "bench/git_interruptions.py", "5"]
     run = subprocess.run(command, cwd=checkout, capture_output=True, text=True, timeout=50, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "6 interruptions" in run.stdout
+    assert "5 interruptions" in run.stdout
     assert "0 with a loss" in run.stdout
