@@ -12,11 +12,16 @@ from .catalogue import AgentDefinition
 from .dispatch import Dispatcher
 from .history import History
 from .loop import INTERRUPTED, Agent
-from .model import ModelRequest, ToolSpec
-from .moments import CallChanged, CallState
+from .model import Message, ModelRequest, ToolSpec
+from .moments import CallChanged, CallState, TodosChanged
 from .shared import Bench, Shared
+from .tally import Tally
 from .tools import Reminder, TodoStore, Tool, ToolContext
 from .transcript import ReadTranscript, Transcript
+
+GO_ON = (
+    "<reminder>You were interrupted and go on now. If your work is done, repeat your final report.</reminder>"
+)
 
 
 def build_agent(  # noqa: PLR0917 - the six things an agent is made of
@@ -30,25 +35,25 @@ def build_agent(  # noqa: PLR0917 - the six things an agent is made of
     """Make one agent with an empty history. `bench` is the workplace of an isolated one."""
     settings = shared.settings
     workspace = bench.path if bench else shared.workspace
-    lease = shared.lease.child()
+    todo = TodoStore()
     return Agent(
         ref=ref,
         model=shared.model,
         request=_request(shared, ref, definition, tools),
         history=History(),
-        dispatcher=_dispatcher(shared, tools),
+        dispatcher=_dispatcher(shared, tools, todo),
         context=ToolContext(
             ref=ref,
             workspace=workspace,
             scratch=shared.folder / "outputs" / ref.agent_id,
             environ={**settings.environ, **(bench.environ if bench else {})},
             limits=settings.limits,
-            todo=TodoStore(),
+            todo=todo,
             skills=shared.skills,
         ),
         transcript=transcript,
         keeper=shared.keeper,
-        lease=lease,
+        lease=shared.lease.child(),
         listen=shared.listen,
         max_turns=min(definition.max_turns, settings.subagent_turns) if ref.depth else settings.lead_turns,
         reminder=Reminder(every=settings.reminder_every if "todo_write" in tools else 0),
@@ -64,11 +69,27 @@ def restored(agent: Agent, saved: ReadTranscript, known: Sequence[ToolResult] = 
     answered = {result.call_id: result for result in (*noted, *known)}
     if message := history.repair(list(answered.values())):
         agent.transcript.add(agent.ref, message)
-    return replace(agent, history=history)
+    tally = Tally.resumed(saved.turns, newest_text(saved.messages) if agent.ref.depth else "", saved.effects)
+    return replace(agent, history=history, tally=tally)
+
+
+def begin(agent: Agent, prompt: str) -> None:
+    """Put what is to be done next into the history; without a prompt, that the agent goes on."""
+    if prompt:
+        agent.transcript.add(agent.ref, agent.history.add_user(prompt))
+    elif agent.history[-1]["role"] == "assistant":  # the API wants the user's word last
+        agent.transcript.add(agent.ref, agent.history.add_user(GO_ON))
+
+
+def newest_text(messages: Sequence[Message]) -> str:
+    """Give the newest words of the agent itself."""
+    blocks = [b for message in messages if message["role"] == "assistant" for b in message["content"]]
+    texts = (str(block["text"]).strip() for block in reversed(blocks) if block["type"] == "text")
+    return next(texts, "")
 
 
 def arrived(saved: ReadTranscript) -> list[ToolResult]:
-    """Give the results that had arrived when the newest interrupted turn was cut short."""
+    """Give the results that were known when the newest interrupted turn was cut short."""
     note = saved.note(INTERRUPTED) or {}
     return [
         ToolResult(block["tool_use_id"], _content(block["content"]), bool(block.get("is_error")))
@@ -105,8 +126,10 @@ def _system(shared: Shared, ref: RunRef, definition: AgentDefinition) -> str:
     return f"{prompt}\n\n{extra}" if extra else prompt
 
 
-def _dispatcher(shared: Shared, tools: Mapping[str, Tool]) -> Dispatcher:
+def _dispatcher(shared: Shared, tools: Mapping[str, Tool], todo: TodoStore) -> Dispatcher:
     def notice(ref: RunRef, call: ToolCall, state: CallState) -> None:
         shared.listen(CallChanged(ref, call, state))
+        if state == "done" and call.name == "todo_write":
+            shared.listen(TodosChanged(ref, todo.items))
 
-    return Dispatcher(tools, shared.chain, shared.log, shared.approve, notice)
+    return Dispatcher(tools, shared.court, shared.approve, notice)

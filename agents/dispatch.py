@@ -6,22 +6,18 @@ each other run side by side, everything else one by one, so that a read after a 
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as dc_replace
 from itertools import groupby
-from typing import Any, Literal, Protocol
+from typing import Any
 
 import anyio
 from anyio.abc import TaskStatus
 
 from decurion.hooks import (
-    HOOK_FAILED,
     Decision,
-    DecurionError,
-    HookChain,
     PostToolUse,
     PostToolUseFailure,
     PreToolUse,
@@ -34,31 +30,18 @@ from decurion.hooks import (
 )
 from decurion.hooks.matchers import our_name
 
+from .court import Court, Log
 from .groups import task_group
-from .tools import Tool, ToolContext, output_of, prepare
+from .moments import CallState
+from .outcome import outcome
+from .tools import Tool, ToolContext, prepare
 
 TASK = "task"
 INTERRUPTED_RUNNING = "Interrupted while it ran: it may have had effect. Check before you repeat it."
 INTERRUPTED_WAITING = "Interrupted before it started: it was not run."
 
-
-CallState = Literal["started", "done", "failed", "refused"]
-
-
-class Log(Protocol):
-    """Where records go; see `decurion.hooks.audit`. A write that fails raises, and then nothing runs."""
-
-    def write(self, ref: RunRef | None, event: str, **fields: Any) -> None:
-        """Put one record on disk before returning.
-
-        Raises:
-            AuditError: the record could not be written.
-        """
-        ...
-
-
-_NOT_RECORDED = ("failures", "policy_sha256")
-"""Keys of a decision's detail that have records or fields of their own."""
+_NOT_RECORDED = ("failures", "messages", "system_message", "policy_sha256")
+"""Keys of a decision's detail that have records or fields of their own, or are for the person only."""
 
 Approve = Callable[[ToolCall, Decision], Awaitable[bool]]
 """Asks a person about a call whose verdict is ASK."""
@@ -102,11 +85,15 @@ class Dispatcher:
     """Everything between a reply's calls and their results. One for each agent; the chain is everybody's."""
 
     tools: Mapping[str, Tool]
-    chain: HookChain
-    log: Log
+    court: Court
     approve: Approve = nobody
     notice: Callable[[RunRef, ToolCall, CallState], None] = lambda _ref, _call, _state: None
     """Told of each call's `started`, `done`, `failed` and `refused`, for a view."""
+
+    @property
+    def log(self) -> Log:
+        """Where the records go."""
+        return self.court.log
 
     async def run(
         self, context: ToolContext, calls: Sequence[ToolCall], malformed: Mapping[str, str], results: Results
@@ -122,14 +109,11 @@ class Dispatcher:
         allowed: list[Allowed] = []
         for call, decision in zip(ready, decisions, strict=True):
             allowed += await self._settled(context.ref, call, decision, results)
-        if results.halted:
-            return
         for side_by_side, group in groupby(allowed, key=self._may_overlap):
-            if side_by_side:
+            if side_by_side and not results.halted:
                 await self._run_together(context, tuple(group), results)
             else:
-                for one in group:
-                    await self._run_one(context, one, results)
+                await self._run_in_turn(context, tuple(group), results)
 
     def _may_overlap(self, allowed: Allowed) -> bool:
         return allowed.call.name == TASK or self.tools[allowed.call.name].read_only
@@ -173,11 +157,13 @@ class Dispatcher:
 
     async def _ask(self, ref: RunRef, calls: Sequence[ToolCall]) -> list[Decision]:
         """Ask the chain about all calls, started in call order, so that slow gates of one turn overlap."""
+        if len(calls) == 1:
+            return [await self.court.chain.ask(PreToolUse(ref, calls[0]))]
         decisions: list[Decision] = [Decision()] * len(calls)
 
         async def ask(index: int, task_status: TaskStatus[None]) -> None:
             task_status.started()
-            decisions[index] = await self.chain.ask(PreToolUse(ref, calls[index]))
+            decisions[index] = await self.court.chain.ask(PreToolUse(ref, calls[index]))
 
         async with task_group() as group:
             for index in range(len(calls)):
@@ -189,7 +175,7 @@ class Dispatcher:
         self, ref: RunRef, call: ToolCall, decision: Decision, results: Results
     ) -> list[Allowed]:
         """Give the call as it may run (a list of one), or record that it may not (an empty list)."""
-        self._record_failures(ref, call, decision)
+        self.court.heard(ref, decision, call)
         if decision.context:
             results.contexts.append(decision.context)
         if decision.verdict == Verdict.ASK and await self.approve(call, decision):
@@ -217,6 +203,15 @@ class Dispatcher:
         if decision.verdict == Verdict.HALT:
             results.halted = decision.reason or f"ended by hook {decision.by}"
 
+    async def _run_in_turn(self, context: ToolContext, calls: Sequence[Allowed], results: Results) -> None:
+        for one in calls:
+            if results.halted:
+                self._refuse(
+                    context.ref, one.call, Decision(Verdict.DENY, f"not run: {results.halted}"), results
+                )
+            else:
+                await self._run_one(context, one, results)
+
     async def _run_together(self, context: ToolContext, calls: Sequence[Allowed], results: Results) -> None:
         async with task_group() as group:
             for call in calls:
@@ -241,7 +236,7 @@ class Dispatcher:
         started = time.monotonic()
         try:
             own = dc_replace(context, call_id=call.id)
-            results.done[call.id] = await _outcome(self.tools[call.name], own, call)
+            results.done[call.id] = await outcome(self.tools[call.name], own, call)
         finally:
             [result] = results.in_order([call])
             self._record_done(context.ref, call, result, started)
@@ -266,24 +261,11 @@ class Dispatcher:
         """Tell the observers. They never change what the tool returned; what they say goes to the model."""
         result = results.done[call.id]
         kind = PostToolUseFailure if result.is_error else PostToolUse
-        said = await self.chain.tell(kind(ref, call, result, duration_ms))
+        said = self.court.heard(ref, await self.court.chain.tell(kind(ref, call, result, duration_ms)), call)
         if said.context:
             results.contexts.append(said.context)
         if said.verdict == Verdict.HALT:
             results.halted = said.reason or f"ended by hook {said.by}"
-        self._record_failures(ref, call, said)
-
-    def _record_failures(self, ref: RunRef, call: ToolCall, decision: Decision) -> None:
-        for failure in (decision.detail or {}).get("failures", ()):
-            self.log.write(
-                ref,
-                "hook_failed",
-                tool_name=call.name,
-                tool_use_id=call.id,
-                by=failure["hook"],
-                rule=HOOK_FAILED,
-                reason=f"{failure['failure']}: {failure['reason']}",
-            )
 
 
 def _told(decision: Decision) -> dict[str, Any]:
@@ -295,44 +277,3 @@ def _told(decision: Decision) -> dict[str, Any]:
         "reason": decision.reason or None,
         **{key: value for key, value in (decision.detail or {}).items() if key not in _NOT_RECORDED},
     }
-
-
-async def _outcome(tool: Tool, context: ToolContext, call: ToolCall) -> ToolResult:
-    """Run the tool itself. What it raises becomes an error result, except where the run must end.
-
-    Raises:
-        DecurionError: anything but a `ToolError`: the log, the law or the configuration failed.
-    """
-    try:
-        output = output_of(await tool.run(context, call.args))
-    except ToolError as error:
-        return ToolResult(call.id, str(error) or "ToolError", is_error=True)
-    except DecurionError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model gets a result for its call
-        return ToolResult(call.id, _named(error), is_error=True)
-    except anyio.get_cancelled_exc_class() as error:
-        if _is_cancelled():
-            raise
-        return ToolResult(call.id, _named(error), is_error=True)
-    return ToolResult(call.id, output.content or "(no output)", output.is_error, output.meta)
-
-
-def _named(error: BaseException) -> str:
-    """Say what an exception is even where it has no text of its own, as `KeyError()` and `TimeoutError()`."""
-    text = str(error)
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _is_cancelled() -> bool:
-    """Tell a cancellation of this run from a stray exception of the same class that some library let go."""
-    if anyio.current_effective_deadline() == -math.inf:
-        return True
-    from sniffio import current_async_library
-
-    if current_async_library() != "asyncio":
-        return True
-    import asyncio  # noqa: TID251 - from outside every anyio scope, as Ctrl-C is, it shows only here
-
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0

@@ -14,11 +14,11 @@ from decurion.hooks import RunRef, Stop, SubagentStop, ToolCall, Verdict, replac
 from decurion.hooks.chain import MAX_STOP_REFUSALS
 
 from .context import ContextKeeper
-from .dispatch import Dispatcher, Results
+from .dispatch import TASK, Dispatcher, Results
 from .errors import ContextOverflow, ModelError
 from .history import History, result_block
 from .model import Message, Model, ModelRequest, Progress, Reply, Usage
-from .moments import Listener, Moment, Replied, ResultsReady, TextArrived, TodosChanged, TurnStarted, Waiting
+from .moments import Listener, Moment, Replied, ResultsReady, TextArrived, TurnStarted, Waiting
 from .money import Lease
 from .result import Status
 from .stop_reasons import Step, next_step
@@ -31,7 +31,7 @@ LAST_TURN = (
     "found, which files changed, what you checked, and what is left undone.</reminder>"
 )
 INTERRUPTED = "interrupted"
-"""The transcript's note of a turn that was cut short: the results that had arrived."""
+"""The transcript's note of a turn that was cut short: the results known then, those of calls never started too."""
 
 KEEP_WORKING = "<reminder>You cannot stop yet: {reason}</reminder>"
 
@@ -51,6 +51,8 @@ class Agent:
     lease: Lease
     listen: Listener
     max_turns: int | None = None
+    tally: Tally = field(default_factory=Tally)
+    """What it has done so far; grows as it goes, so that a run cut short still has everything it did."""
     reminder: Reminder = field(default_factory=Reminder)
     after_turn: Callable[[int], Awaitable[None]] | None = None
     """Awaited after each turn's results are on disk: the checkpoint of an isolated agent."""
@@ -66,11 +68,11 @@ class Ending:
 
 
 class Conversation:
-    """One agent at work. `tally` grows as it goes, so that a run cut short still has everything it did."""
+    """One agent at work."""
 
-    def __init__(self, agent: Agent, tally: Tally) -> None:
+    def __init__(self, agent: Agent) -> None:
         self.agent = agent
-        self.tally = tally
+        self.tally = agent.tally
         self._reminder = agent.reminder
         self._stop_refusals = 0
         self._grown = False
@@ -82,9 +84,12 @@ class Conversation:
         Raises:
             DecurionError: the log or the law failed. Model errors become endings.
         """
+        agent = self.agent
+        if agent.max_turns is not None and self.tally.turns >= agent.max_turns:
+            return Ending("max_turns", error="the last turn was used up before the interruption")
         try:
             while True:
-                ref = replace(self.agent.ref, turn=self.tally.turns + 1)
+                ref = replace(agent.ref, turn=self.tally.turns + 1)
                 if ending := await self._turn(ref):
                     return ending
         except ModelError as error:
@@ -170,7 +175,7 @@ class Conversation:
         self._close(ref, calls, results, updates)
         if agent.after_turn:
             await agent.after_turn(ref.turn)
-        return Ending("blocked", self.tally.newest_text, results.halted) if results.halted else None
+        return Ending("blocked", error=results.halted) if results.halted else None
 
     def _close(self, ref: RunRef, calls: tuple[ToolCall, ...], results: Results, updates: int) -> None:
         """Put one result for each call into the history, and what is to be said after them."""
@@ -180,22 +185,20 @@ class Conversation:
         said = tuple(dict.fromkeys(filter(None, [*results.contexts, reminder])))
         in_order = agent.keeper.bounded(results.in_order(calls))
         self.tally.count_results(calls, results)
-        self._keep(ref, agent.history.add_results(in_order, said))
+        self._keep(ref, agent.history.add_results(in_order, said), effects=self.tally.effects())
         agent.listen(ResultsReady(ref, tuple(in_order), said))
-        if updated:
-            agent.listen(TodosChanged(ref, todo.items))
 
     def _interrupted(self, ref: RunRef, calls: tuple[ToolCall, ...], results: Results) -> None:
         """Leave a turn that was cut short so that it can be gone on with; nothing here waits.
 
-        In memory every call gets its result. On disk the calls stay open, with the results that did arrive noted
-        beside them: a resume then goes on with interrupted subagents instead of finding them given up.
+        On disk the calls stay open, with what is known of them noted beside them: a resume then goes on with
+        interrupted subagents instead of finding them given up.
         """
-        agent = self.agent
         self.tally.count_results(calls, results)
-        arrived = [result_block(result) for result in agent.keeper.bounded(list(results.done.values()))]
-        agent.transcript.note(ref, INTERRUPTED, results=arrived)
-        agent.history.add_results(agent.keeper.bounded(results.in_order(calls)))
+        settled = [call for call in calls if call.name != TASK or call.id in results.done]
+        known = self.agent.keeper.bounded(results.in_order(settled))
+        blocks = [result_block(result) for result in known]
+        self.agent.transcript.note(ref, INTERRUPTED, results=blocks, effects=self.tally.effects())
 
     async def _finish(self, ref: RunRef, reply: Reply, step: Step) -> Ending | None:
         """End, unless a hook on the stop event wants the agent to go on."""
@@ -214,7 +217,7 @@ class Conversation:
             if ref.depth
             else Stop(ref, summary, again)
         )
-        decision = await self.agent.dispatcher.chain.ask(event)
+        decision = await self.agent.dispatcher.court.ask(event)
         return decision.reason if decision.verdict == Verdict.DENY else ""
 
     def _capped(self, ref: RunRef, reply: Reply, step: Step) -> Ending:
@@ -225,6 +228,8 @@ class Conversation:
                 ref, calls, "The turn limit was reached; this was not run.", results
             )
             self._keep(ref, self.agent.history.add_results(results.in_order(calls)))
+        if step.status == "refused":
+            return Ending("refused", error=step.text)
         finished = step.action == "finish" and step.status == "completed"
         return Ending("max_turns", reply.text.strip() if finished else "")
 

@@ -11,10 +11,11 @@ from typing import Literal
 
 from decurion.hooks import RunRef, ToolCall, ToolResult
 
-from .dispatch import CallState
 from .model import Reply, Usage
 from .result import SubagentResult
 from .tools import TodoItem
+
+CallState = Literal["started", "done", "failed", "refused"]
 
 
 @dataclass(frozen=True, slots=True)

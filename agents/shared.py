@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from decurion.hooks import HookChain, RunRef
+from decurion.hooks import DecurionError, RunRef
 
 from .catalogue import Catalogue
 from .context import ContextKeeper
-from .dispatch import Approve, Log, nobody
+from .court import Court, Log
+from .dispatch import Approve, nobody
 from .model import Model, ToolSpec
 from .moments import Listener, ignore
 from .money import Lease
@@ -88,14 +89,13 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What every agent of a session has in common: one model client, one chain, one log."""
+    """What every agent of a session has in common: one model client, one chain and one log (the court)."""
 
     session_id: str
     workspace: Path
     folder: Path
     model: Model
-    chain: HookChain
-    log: Log
+    court: Court
     catalogue: Catalogue
     tools: Mapping[str, Tool]
     settings: Settings
@@ -110,14 +110,23 @@ class Shared:
     workplaces: dict[str, Path] = field(default_factory=dict[str, Path])
     """Where each isolated agent works, by agent id; the law and the hooks look it up here."""
 
-    def workplace(self, ref: RunRef) -> Path:
-        """Give the folder an agent works in."""
-        return self.workplaces.get(ref.agent_id, self.workspace)
+    @property
+    def log(self) -> Log:
+        """The session's one log."""
+        return self.court.log
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, readable by its owner only."""
+    """Write a file whole or not at all, readable by its owner only.
+
+    Raises:
+        DecurionError: it cannot be written.
+    """
     temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_bytes(data)
-    temporary.chmod(0o600)
-    temporary.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        temporary.write_bytes(data)
+        temporary.chmod(0o600)
+        temporary.replace(path)
+    except OSError as error:
+        raise DecurionError(f"{path} cannot be written: {error.strerror}") from None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from decurion.hooks import Decision, ToolCall, ToolResult
 
@@ -54,6 +55,22 @@ class Tally:
         self.paths.update(dict.fromkeys(meta.get("files_changed") or ()))
         outcome = "failed" if result.is_error else "ok"
         self.steps.append(f"{call.name} {_subject(call)}: {outcome}")
+
+    def effects(self) -> dict[str, Any]:
+        """Give what the agent did to the world so far, as plain data for `resumed`; empty where it did nothing."""
+        done = {"files_changed": list(self.paths), "commands": self.commands, "failed": self.failed_commands}
+        return done if any(done.values()) else {}
+
+    @classmethod
+    def resumed(cls, turns: int, newest_text: str, effects: Mapping[str, Any]) -> Tally:
+        """Take up the count of an interrupted run. Its tokens were counted then and are not counted again."""
+        return cls(
+            turns=turns,
+            newest_text=newest_text,
+            commands=effects.get("commands", 0),
+            failed_commands=effects.get("failed", 0),
+            paths=dict.fromkeys(effects.get("files_changed", ())),
+        )
 
     def files_changed(self, workspace: Path) -> tuple[FileChange, ...]:
         """Give every file the agent's tools wrote, with the hash of what is there now."""

@@ -11,9 +11,9 @@ from pathlib import Path
 import anyio
 import orjson
 
-from decurion.hooks import DecurionError, RunRef, SubagentStart, ToolCall
+from decurion.hooks import DecurionError, RunRef, SubagentStart, SubagentStop, ToolCall
 
-from .build import arrived, build_agent, restored
+from .build import arrived, begin, build_agent, restored
 from .catalogue import AgentDefinition
 from .claims import Claims
 from .dispatch import TASK, Results
@@ -24,7 +24,6 @@ from .model import Message
 from .moments import AgentFinished, AgentStarted, Notice
 from .result import SubagentResult, result_from_json
 from .shared import Bench, Shared, Work, write_private
-from .tally import Tally
 from .task import Order, task_tool
 from .tools import ToolContext
 from .transcript import Transcript, read_transcript
@@ -54,10 +53,9 @@ class Team:
         transcript = Transcript(shared.folder / "transcript.jsonl")
         agent = build_agent(shared, ref, definition, tools, transcript)
         agent, resumed = await self._recover(agent)
-        if prompt:
-            transcript.add(ref, agent.history.add_user(prompt))
-        elif not resumed:
+        if not prompt and not resumed:
             raise DecurionError("There is nothing to go on with: the session has no message.")
+        begin(agent, prompt)
         shared.log.write(ref, "agent_start", resumed=resumed, model=agent.request.model)
         shared.listen(AgentStarted(ref, prompt, agent.max_turns, agent.request.model))
         return await self._to_result(agent, "")
@@ -76,7 +74,9 @@ class Team:
         tasks = [call for call in calls if call.name == TASK and call.id not in known]
         results = Results()
         await lead.dispatcher.run(lead.context, tasks, {}, results)
-        return restored(lead, saved, results.in_order(tasks)), True
+        lead = restored(lead, saved, results.in_order(tasks))
+        # The lead's cap is one of each prompt, a subagent's is one of its life.
+        return dc_replace(lead, max_turns=lead.max_turns and lead.max_turns + lead.tally.turns), True
 
     # ---- subagents ----
 
@@ -94,7 +94,7 @@ class Team:
             self.shared.log.write(ref, "note", reason=text)
             self.shared.listen(Notice(text, "info"))
         async with self._claims.turn_of(order):
-            decision = await self.shared.chain.ask(SubagentStart(ref, order.prompt, order.title))
+            decision = await self.shared.court.ask(SubagentStart(ref, order.prompt, order.title))
             if decision.blocks:
                 return self._not_started(ref, order, decision.reason, decision.rule, decision.by)
             prompt = str((decision.updated_args or {}).get("prompt", order.prompt))
@@ -128,9 +128,8 @@ class Team:
                 ref.agent_id, ref.agent_type, "error", f"The subagent was not started: {error}", partial=True
             )
             return self._ended(ref, result)
-        if not len(agent.history):
-            text = order.prompt + (f"\n\n<context>\n{extra}\n</context>" if extra else "")
-            agent.transcript.add(ref, agent.history.add_user(text))
+        text = order.prompt + (f"\n\n<context>\n{extra}\n</context>" if extra else "")
+        begin(agent, "" if len(agent.history) else text)
         shared.listen(AgentStarted(ref, order.title, agent.max_turns, agent.request.model))
         return await self._to_result(agent, order.title, bench)
 
@@ -172,28 +171,33 @@ class Team:
 
     async def _to_result(self, agent: Agent, title: str, bench: Bench | None = None) -> SubagentResult:
         """Run an agent, whatever happens, to a result that is on disk, in the log and told."""
-        tally = Tally(turns=sum(message["role"] == "assistant" for message in agent.history))
-        ending = Ending("cancelled", error="interrupted")
         try:
-            ending = await self._within_time(agent, tally)
-        except DecurionError:
+            ending = await self._within_time(agent)
+        except anyio.get_cancelled_exc_class():
+            self._cut_short(agent, Ending("cancelled", error="interrupted"))
             raise
         except Exception as error:
-            if not agent.ref.depth:
-                raise
             ending = Ending("error", error=f"{type(error).__name__}: {error}")
-        finally:
-            if ending.status == "cancelled":
-                self._ended(agent.ref, conclude(agent, tally, ending, None), final=False)
+            if isinstance(error, DecurionError) or not agent.ref.depth:
+                self._cut_short(agent, ending)
+                raise
         work = await self._work(agent, title, bench)
-        result = conclude(agent, tally, ending, work)
+        result = conclude(agent, ending, work)
         agent.transcript.close()
+        if result.status != "completed" and agent.ref.depth:  # before the others' end the gates were asked
+            told = SubagentStop(agent.ref, result.status, result.summary, result.transcript_path)
+            await self.shared.court.tell(told)
         return self._ended(agent.ref, result)
 
-    async def _within_time(self, agent: Agent, tally: Tally) -> Ending:
+    def _cut_short(self, agent: Agent, ending: Ending) -> None:
+        """Record and tell an end from outside. Nothing is saved and nothing waits, so that a resume goes on."""
+        agent.transcript.close()
+        self._ended(agent.ref, conclude(agent, ending, None), final=False)
+
+    async def _within_time(self, agent: Agent) -> Ending:
         seconds = self.shared.settings.subagent_seconds if agent.ref.depth else None
         with anyio.move_on_after(seconds):
-            return await Conversation(agent, tally).run()
+            return await Conversation(agent).run()
         return Ending("timeout", error=f"it ran longer than {seconds:g} seconds")
 
     async def _work(self, agent: Agent, title: str, bench: Bench | None) -> Work | None:
@@ -235,9 +239,7 @@ class Team:
         )
 
     def _save(self, ref: RunRef, result: SubagentResult) -> None:
-        path = self._result_path(ref)
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_private(path, orjson.dumps(result.as_json(), option=orjson.OPT_INDENT_2))
+        write_private(self._result_path(ref), orjson.dumps(result.as_json(), option=orjson.OPT_INDENT_2))
 
     def _finished_before(self, ref: RunRef) -> SubagentResult | None:
         with suppress(OSError, ValueError, KeyError, TypeError):
@@ -248,12 +250,17 @@ class Team:
         return self.shared.folder / "subagents" / f"{ref.agent_id}.result.json"
 
 
-def conclude(agent: Agent, tally: Tally, ending: Ending, work: Work | None) -> SubagentResult:
+def conclude(agent: Agent, ending: Ending, work: Work | None) -> SubagentResult:
     """Put an ending and everything that was done into the result contract. The summary is never empty."""
+    tally = agent.tally
     summary = ending.report or tally.newest_text or tally.digest()
     notices = "".join(f"\n[{notice}]" for notice in (work.notices if work else ()))
     changed = work.changed if work else tally.files_changed(agent.context.workspace)
-    claims = not_borne_out(ending.report, [change.path for change in changed], tally.runs) if agent.ref.depth else ()
+    claims = (
+        not_borne_out(ending.report, [change.path for change in changed], tally.runs)
+        if agent.ref.depth
+        else ()
+    )
     return SubagentResult(
         agent_id=agent.ref.agent_id,
         agent_type=agent.ref.agent_type,

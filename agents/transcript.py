@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
 import orjson
 
-from decurion.hooks import RunRef
+from decurion.hooks import AuditError, RunRef
 
 from .model import Message
 
@@ -27,16 +27,27 @@ class Transcript:
     """Appends lines to one agent's file. One writer a file; whole lines, one `write` each."""
 
     def __init__(self, path: Path) -> None:
-        """Open `path` for appending; a torn last line of an earlier crash is closed with a newline first."""
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        """Open `path` for appending; a torn last line of an earlier crash is closed with a newline first.
+
+        Raises:
+            AuditError: it cannot be opened for writing.
+        """
         self.path = path
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, _OWNER_ONLY)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, _OWNER_ONLY)
+        except OSError as error:
+            raise AuditError(f"{path} cannot be written: {error.strerror}") from None
         size = os.fstat(self._file).st_size
         if size and os.pread(self._file, 1, size - 1) != b"\n":
             os.write(self._file, b"\n")
 
     def add(self, ref: RunRef, message: Message, **extra: Any) -> None:
-        """Append one message of the history."""
+        """Append one message of the history.
+
+        Raises:
+            AuditError: it could not be written; an agent whose history is not kept does not go on.
+        """
         self._line(ref, {"type": message["role"], "message": message, **extra})
 
     def note(self, ref: RunRef, kind: str, **fields: Any) -> None:
@@ -56,26 +67,34 @@ class Transcript:
             "agent_type": ref.agent_type,
             "turn": ref.turn,
         }
-        os.write(self._file, orjson.dumps({**head, **fields}, option=orjson.OPT_APPEND_NEWLINE))
+        line = orjson.dumps({**head, **fields}, option=orjson.OPT_APPEND_NEWLINE)
+        try:
+            whole = os.write(self._file, line) == len(line)
+        except OSError as error:
+            raise AuditError(f"{self.path} cannot be written: {error.strerror}") from None
+        if not whole:
+            raise AuditError(f"{self.path} cannot be written: the disk is full")
 
 
 @dataclass(frozen=True, slots=True)
 class ReadTranscript:
-    """What a transcript file still holds. `skipped` counts lines that could not be read, `first_bad` is 1-based."""
+    """What a transcript file still holds.
+
+    `turns` is the number of the newest turn that has a reply, those before a compaction counted; `effects` is
+    what the agent had done by the newest line that says so. `skipped` counts lines that could not be read,
+    `first_bad` is the first one's number, from 1.
+    """
 
     messages: tuple[Message, ...]
     notes: tuple[Mapping[str, Any], ...]
+    turns: int = 0
+    effects: Mapping[str, Any] = field(default_factory=dict[str, Any])
     skipped: int = 0
     first_bad: int = 0
 
     def note(self, kind: str) -> Mapping[str, Any] | None:
         """Give the newest note of a kind."""
         return next((note for note in reversed(self.notes) if note.get("subtype") == kind), None)
-
-    @property
-    def turns(self) -> int:
-        """How many replies of the model it holds."""
-        return sum(message["role"] == "assistant" for message in self.messages)
 
 
 def read_transcript(path: Path) -> ReadTranscript:
@@ -87,20 +106,28 @@ def read_transcript(path: Path) -> ReadTranscript:
     messages: list[Message] = []
     notes: list[Mapping[str, Any]] = []
     bad: list[int] = []
+    turns, effects = 0, dict[str, Any]()
     with path.open("rb") as lines:
         records = [(number, _parsed(line)) for number, line in enumerate(lines, 1)]
     for number, record in records:
         if record is None:
             bad.append(number)
             continue
+        effects = record.get("effects") or effects
         if record["type"] != "system":
             messages.append(record["message"])
+            turns = _turn(record) if record["type"] == "assistant" else turns
             continue
         notes.append(record)
         if record.get("subtype") == "compact_boundary":
             # One line holds the cut and what the history became, so a crash cannot fall between the two.
             messages = list(record.get("messages") or ())
-    return ReadTranscript(tuple(messages), tuple(notes), len(bad), bad[0] if bad else 0)
+    return ReadTranscript(tuple(messages), tuple(notes), turns, effects, len(bad), bad[0] if bad else 0)
+
+
+def _turn(record: Mapping[str, Any]) -> int:
+    turn = record.get("turn")
+    return turn if isinstance(turn, int) else 0
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

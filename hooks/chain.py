@@ -119,7 +119,8 @@ class HookChain:
 
         The answer's `context` is text for the model: contexts, and the reasons of hooks that objected. Its verdict
         is ABSTAIN, or HALT where a hook ended the run. `detail["failures"]` is there if hooks failed: a list of
-        `{"hook": name, "failure": kind, "reason": details}` for the caller to log.
+        `{"hook": name, "failure": kind, "reason": details}` for the caller to log; `detail["messages"]`, if hooks
+        gave any, what they want said to the person.
         """
         gated = type(event).__name__ in GATED
         hooks = [hook for hook in self._concerned(event) if not gated or hook.kind == "observer"]
@@ -254,12 +255,16 @@ def _feedback(said: Decision) -> Decision:
 
 
 def _noted(decision: Decision, heard: list[Decision]) -> Decision:
-    """Add to the answer what is no verdict: text for the model, and the failures for the log."""
+    """Add to the answer what is no verdict: text for the model, messages for the person, failures for the log."""
     decision = merge([decision, *(Decision(context=one.context) for one in heard)])
-    failures = [_note(one) for one in heard if one.rule == HOOK_FAILED]
-    if not failures:
-        return decision
-    return replace(decision, detail={**(decision.detail or {}), "failures": failures})
+    added: dict[str, Any] = {}
+    if failures := [_note(one) for one in heard if one.rule == HOOK_FAILED]:
+        added["failures"] = failures
+    if messages := [
+        one.detail["system_message"] for one in heard if one.detail and "system_message" in one.detail
+    ]:
+        added["messages"] = list(dict.fromkeys(messages))
+    return replace(decision, detail={**(decision.detail or {}), **added}) if added else decision
 
 
 def _note(failed: Decision) -> dict[str, str]:

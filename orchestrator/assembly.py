@@ -8,6 +8,7 @@ from pathlib import Path
 from decurion.agents.catalogue import Catalogue, load_catalogue
 from decurion.agents.claude import resolve_model
 from decurion.agents.context import ContextKeeper
+from decurion.agents.court import Court
 from decurion.agents.model import Model
 from decurion.agents.moments import Listener
 from decurion.agents.money import Lease, Limits, Prices
@@ -67,13 +68,13 @@ def assemble(options: SessionOptions, opened: Opened) -> Shared:
     chain = opened.law.chain(
         lambda ref: workplaces.get(ref.agent_id, options.workspace), folder / "transcript.jsonl"
     ).with_hooks([fence_hook(options.workspace, folder, workplaces)])
+    court = Court(chain, opened.log, opened.listen)
     return Shared(
         session_id=opened.session_id,
         workspace=options.workspace,
         folder=folder,
         model=opened.model,
-        chain=chain,
-        log=opened.log,
+        court=court,
         catalogue=opened.catalogue,
         tools=_tools(options),
         settings=settings,
@@ -81,7 +82,7 @@ def assemble(options: SessionOptions, opened: Opened) -> Shared:
         keeper=ContextKeeper(
             opened.model,
             prices.window,
-            chain.ask,
+            court.ask,
             smallest_window=min(prices.window(settings.model), prices.window(settings.subagent_model)),
             count=getattr(opened.model, "count_tokens", None),
         ),

@@ -81,6 +81,8 @@ class Session:
     log: AuditLog
     listen: Listener = ignore
     isolation: Checkouts | None = None
+    context: str = ""
+    """What hooks on the session's start want the lead to know."""
     finished: Finished | None = None
 
     @property
@@ -120,7 +122,7 @@ class Session:
     async def _submitted(self, ref: RunRef, prompt: str) -> str | SubagentResult:
         """Ask the prompt's gates; give the whole prompt for the lead, or the result of a refusal."""
         self.log.write(ref, "prompt", input={"prompt": prompt})
-        decision = await self.shared.chain.ask(UserPromptSubmit(ref, prompt))
+        decision = await self.shared.court.ask(UserPromptSubmit(ref, prompt))
         if decision.blocks:
             self.log.write(
                 ref, "refused", reason=decision.reason, rule=decision.rule, by=decision.by, decision="deny"
@@ -134,8 +136,8 @@ class Session:
             lines.append(f"Check command: {work.verify}")
         if work.isolation == "worktree":
             lines.append("Isolation: worktree")
-        if decision.context:
-            lines.append(f"<context>\n{decision.context}\n</context>")
+        if context := "\n".join(filter(None, (self.context, decision.context))):
+            lines.append(f"<context>\n{context}\n</context>")
         return "\n\n".join(lines)
 
     async def _checked(self, ref: RunRef, finished: Finished) -> Finished:
@@ -144,7 +146,7 @@ class Session:
             self.shared,
             ToolCall(f"check_{secrets.token_hex(4)}", "bash", {"command": self.options.work.verify}),
         )
-        dispatcher = Dispatcher(shared.tools, shared.chain, shared.log, shared.approve)
+        dispatcher = Dispatcher(shared.tools, shared.court, shared.approve)
         context = ToolContext(
             ref, self.options.workspace, self.folder / "outputs" / "check", shared.settings.environ
         )
@@ -223,7 +225,8 @@ async def recorded(session: Session) -> AsyncGenerator[None]:
     session.log.write(ref, "session_start", source=source, **session.describe())
     reason = "error"
     try:
-        await session.shared.chain.tell(SessionStart(ref, source, session.shared.settings.model))
+        said = await session.shared.court.tell(SessionStart(ref, source, session.shared.settings.model))
+        session.context = said.context
         yield
         reason = session.finished.lead.status if session.finished else "cancelled"
     except anyio.get_cancelled_exc_class():
@@ -232,7 +235,7 @@ async def recorded(session: Session) -> AsyncGenerator[None]:
     finally:
         # The end is told even when the session is cancelled; a slow hook cannot hold it up for long.
         with anyio.move_on_after(SESSION_END_SECONDS, shield=True):
-            await session.shared.chain.tell(SessionEnd(ref, reason))
+            await session.shared.court.tell(SessionEnd(ref, reason))
         session.log.write(ref, "session_end", reason=reason)
 
 

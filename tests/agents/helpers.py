@@ -12,6 +12,7 @@ from typing import Any
 from decurion.agents.catalogue import load_catalogue
 from decurion.agents.claude import ClientSettings, Endpoint, Patience, connect
 from decurion.agents.context import ContextKeeper
+from decurion.agents.court import Court
 from decurion.agents.messages_api import Answer, Api, Options, Refusal, Request, serve
 from decurion.agents.moments import Moment
 from decurion.agents.money import Lease, Limits, Prices
@@ -74,20 +75,19 @@ async def stage(
             ClientSettings(endpoint, MODEL, patience=Patience(first_wait=0.01, longest_wait=0.05))
         )
         prices, moments = Prices.load(), list[Moment]()
-        chain = HookChain(hooks)
         with AuditLog.open(folder / "audit.jsonl", session_id="s1") as log:
+            court = Court(HookChain(hooks), log, moments.append)
             shared = Shared(
                 session_id="s1",
                 workspace=workspace,
                 folder=folder,
                 model=client,
-                chain=chain,
-                log=log,
+                court=court,
                 catalogue=load_catalogue(workspace),
                 tools={**TOOLS, **{tool.name: tool for tool in tools}},
                 settings=replace(Settings(model=MODEL), **settings),
                 lease=Lease(prices, budget),
-                keeper=ContextKeeper(client, prices.window, chain.ask),
+                keeper=ContextKeeper(client, prices.window, court.ask),
                 listen=moments.append,
             )
             try:
