@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..frozen import frozen
 from .events import ExecEvent, Hole, Places, Unchecked, Value, Written
 from .state import Frame, State
-from .values import EMPTY
+from .values import EMPTY, join
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,6 +133,7 @@ class Machine:
         before = st.fork()
         todo: list[dict[object, int]] = [{}]
         outcome = DONE
+        outs: dict[Value, None] = {}
         count = 0
         while todo:
             self._world, self._open = todo.pop(), []
@@ -143,11 +144,13 @@ class Machine:
             finally:
                 todo.extend(self._open)
                 self._world = None
+            outs[outcome.out] = None
             if count > 1:
                 st.merge(inside)
             if count > MAX_WORLDS:
                 raise Refused("the command depends on too many possible values to be judged")
-        return outcome if count == 1 else Outcome(outcome.out)
+        # What one world prints and what another prints may both flow on: both are given.
+        return outcome if count == 1 else Outcome(join(outs))
 
     def hide(self, value: Value) -> str:
         """The value as code that can be read again: each hole becomes one private character."""

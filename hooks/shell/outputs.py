@@ -101,6 +101,24 @@ def _tee(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Value | None:
     return text
 
 
+def _ls(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Value | None:
+    """Names of files as given, or some names inside a folder."""
+    del st, fr
+    if has(event.argv, "lgonsRmxC"):
+        return None
+    names = operands(event.argv, "IwT", frozenset({"ignore", "width", "tabsize", "sort", "color", "format"}))
+    inside = Value((Glob("*"), "\n"))
+    if not names:
+        return inside
+    given = join([*names, EMPTY], "\n")
+    folders = any(
+        value.suffix.endswith("/") or (value.text and "." not in value.base().show()) for value in names
+    )
+    if not folders or has(event.argv, "d", "directory"):
+        return given
+    return m.pick(("ls", given), (given, inside))
+
+
 def _seq(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Value | None:
     del m, st, fr
     numbers = [value.text or "" for value in operands(event.argv, "fs")]
@@ -187,6 +205,7 @@ _SOURCES: dict[str, Callable[[Machine, State, Frame, ExecEvent], Value | None]] 
     "cat": _cat,
     "tee": _tee,
     "seq": _seq,
+    "ls": _ls,
     "basename": _basename,
     "dirname": _dirname,
     "realpath": _realpath,

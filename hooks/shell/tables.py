@@ -74,7 +74,7 @@ _BUILTINS = {
 }  # fmt: skip
 _OUTPUTS = dict.fromkeys(
     _words(
-        "echo cat tee rev tr base64 base32 xxd openssl gunzip zcat gzip head tail cut sort uniq tac sed_ seq basename dirname"
+        "echo cat tee ls rev tr base64 base32 xxd openssl gunzip zcat gzip head tail cut sort uniq tac sed_ seq basename dirname"
         " realpath readlink mktemp date whoami id_ printenv yes nl fold expr hostname paste uname_ od_ hexdump_ python_"
     ),
     "outputs:run",

@@ -166,6 +166,9 @@ VIM_SYSTEM = re.compile(
 )
 VIM_DELETE = re.compile(r"\bdelete\(\s*(['\"])(.*?)\1\s*(?:,\s*['\"](\w+)['\"])?")
 VIM_CODE = re.compile(r"^\s*:?\s*(py(?:thon)?[3x]?|lua|perl|ruby)\s+(.*)", re.DOTALL)
+VIM_READ = re.compile(
+    r"^\s*:?\s*(?:[\d$%.]+\s*)?(?:r(?:ead)?|e(?:dit)?|sp(?:lit)?|tabe\w*|vs\w*)!?\s+(?!!)(\S+)"
+)
 VIM_WRITE = re.compile(r"^\s*:?\s*(?:sav(?:eas)?|w(?:rite)?)!?\s+(?!!)(\S+)")
 
 
@@ -206,6 +209,9 @@ def _vim_command(m: Machine, st: State, fr: Frame, text: str) -> None:
         from .scripts import run_source
 
         run_source(m, st.fork(), fr, code[1], m.value(code[2]), ())
+    read = VIM_READ.match(text)
+    if read:
+        run_argv(m, st.fork(), fr, [literal("cat"), _home(m, read[1])])
     write = VIM_WRITE.match(text)
     if write:
         _written(m, st, fr, m.value(write[1]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..events import Redirect, Value, literal
+from ..events import Redirect, Stdin, Value, literal
 from ..machine import Frame, Machine, State
 from ..programs import make_event, run_argv
 from ..values import join, unknown

@@ -97,7 +97,7 @@ PIECES = (
         ("(" * 5_000, "nested too deeply"),
         ("$(" * 400 + ")" * 400, "nested too deeply"),
         ("echo {1..99}{1..99}{1..99}", "too many words"),
-        ("for i in {1..400}; do for j in {1..400}; do echo $i$j; done; done", "too much"),
+        ("for i in {1..400}; do for j in {1..400}; do echo $i$j; done; done", "to be judged"),
         ("rm 'x", "syntax"),
         ("bash -c 'if'", "cannot be read"),
     ],
