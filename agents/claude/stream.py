@@ -1,9 +1,10 @@
 """A reply out of the SDK's event stream, or out of the JSON that a server sent instead.
 
-The SDK reads the stream and its accumulator puts the message together on its own types. Only fragments (of texts, of
-thinking, of arguments: nine of ten events) are kept apart and joined once at the end. For arguments that is a must:
-the SDK parses them again with each fragment, completes what is broken and raises in the middle of the reply. Here
-they are parsed once, and what is no JSON object is named in `Reply.malformed`.
+The SDK reads the stream; its own types and its accumulator keep the message around the blocks (id, model, stop reason,
+usage, whatever the API adds). The blocks stay the plain data they came as, so that they go back unchanged, and their
+fragments are joined once at the end. For arguments that is a must: the SDK parses them again with each fragment,
+completes what is broken and raises in the middle of the reply. Here they are parsed once, and what is no JSON object
+is named in `Reply.malformed`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from anthropic.types import Message
 from ..model import Block, Progress, Reply, Usage
 from ..texts import clean_value
 
-SAYING_NOTHING = frozenset({"ping", "content_block_stop"})  # nothing that the end of the message does not say
 DRAIN = 0.5  # seconds for what may follow `message_stop`, so that the connection can be used again
 UNFIT_FOR_ID = re.compile(r"[^a-zA-Z0-9_-]+")
 UNFIT_FOR_NAME = re.compile(r"[^a-zA-Z0-9_-]")
@@ -58,7 +58,7 @@ class Reader:
 
 
 Events = AsyncStream[object]
-"""The SDK's stream, giving each event as plain data; `accumulate_event` puts the SDK's types on those that need it."""
+"""The SDK's stream, giving each event as plain data; types are put on those that need them."""
 
 
 async def receive(stream: Events, reader: Reader) -> Received:
@@ -86,18 +86,20 @@ async def receive(stream: Events, reader: Reader) -> Received:
 
 async def _receive_events(stream: Events, reader: Reader) -> Received:
     message: Any = None
-    fragments = Fragments(reader.report)
+    blocks = Blocks(reader.report)
     while (event := cast("Any", await anext(stream, None))) is not None:
-        if event["type"] == "message_stop" and message is not None:
+        if event["type"] == "message_start":
+            message = Message.construct(**event["message"])
+            reader.begun()
+        elif event["type"] == "message_delta":
+            message = accumulate_event(event=event, current_snapshot=message, json_bufs={})
+        elif event["type"] == "message_stop" and message is not None:
             with anyio.move_on_after(DRAIN):
                 await _read_on(stream)  # or the connection could not be used again
-            whole = cast("Message", message).to_dict(warnings=False)
-            return received(fragments.put_into(whole), fragments.arguments, reader.taken)
-        if fragments.take(event):
-            continue
-        message = accumulate_event(event=event, current_snapshot=message, json_bufs={})
-        if event["type"] == "message_start":
-            reader.begun()
+            content, arguments = blocks.whole()
+            return received({**message.to_dict(warnings=False), "content": content}, arguments, reader.taken)
+        else:
+            blocks.take(event)
     raise Garbled("the stream ended before the reply did")
 
 
@@ -108,41 +110,52 @@ async def _read_on(stream: Events) -> None:
             pass
 
 
-class Fragments:
-    """The pieces of one reply by the place of their block, told to `report` as they come."""
+class Blocks:
+    """The blocks of one reply with their fragments by place, told to `report` as they come."""
 
     def __init__(self, report: Callable[[Progress], None]) -> None:
         self._report = report
+        self._blocks: dict[int, dict[str, Any]] = {}
         self._texts: dict[tuple[int, str], list[str]] = defaultdict(list)
-        self.arguments: dict[int, list[str]] = defaultdict(list)
+        self._arguments: dict[int, list[str]] = defaultdict(list)
 
-    def take(self, event: dict[str, Any]) -> bool:
-        """Keep a fragment; False if the event is none."""
-        kind = event["type"]
-        if kind == "content_block_start" and event["content_block"].get("type") == "tool_use":
-            self._report(Progress("tool", str(event["content_block"].get("name"))))
-        if kind != "content_block_delta":
-            return kind in SAYING_NOTHING
-        place, delta = event["index"], event["delta"]
+    def take(self, event: dict[str, Any]) -> None:
+        """Take in a block's start or a fragment; other events (a ping, a block's end, what comes in future) say nothing."""
+        if event["type"] == "content_block_start":
+            block = self._blocks[event["index"]] = dict(event["content_block"])
+            if block.get("type") == "tool_use":
+                self._report(Progress("tool", str(block.get("name"))))
+        elif event["type"] == "content_block_delta":
+            self._take_fragment(event["index"], event["delta"])
+
+    def _take_fragment(self, place: int, delta: dict[str, Any]) -> None:
         match delta["type"]:
-            case "input_json_delta":
-                self.arguments[place].append(delta["partial_json"])
             case "text_delta":
                 self._texts[place, "text"].append(delta["text"])
                 self._report(Progress("text", delta["text"]))
+            case "input_json_delta":
+                self._arguments[place].append(delta["partial_json"])
             case "thinking_delta":
                 self._texts[place, "thinking"].append(delta["thinking"])
                 self._report(Progress("thinking", delta["thinking"]))
+            case "signature_delta":
+                self._blocks[place]["signature"] = delta["signature"]
+            case "citations_delta":
+                block = self._blocks[place]
+                block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
             case _:
-                return False
-        return True
+                return
 
-    def put_into(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Fill the texts of a message with their pieces."""
+    def whole(self) -> tuple[list[dict[str, Any]], dict[int, list[str]]]:
+        """Give the blocks in order, their texts joined, and the fragments of arguments by place in that order."""
         for (place, field), pieces in self._texts.items():
-            block = message["content"][place]
-            block[field] = block.get(field, "") + "".join(pieces)
-        return message
+            block = self._blocks[place]
+            block[field] = (block.get(field) or "") + "".join(pieces)
+        places = sorted(self._blocks)
+        arguments = {
+            order: self._arguments[place] for order, place in enumerate(places) if place in self._arguments
+        }
+        return [self._blocks[place] for place in places], arguments
 
 
 def received(message: dict[str, Any], arguments: dict[int, list[str]], taken: AbstractSet[str]) -> Received:

@@ -336,3 +336,15 @@ async def test_context_editing_is_asked_for_with_its_beta_header() -> None:
         sent = wire.api.requests[0]
         assert sent.body["context_management"]["edits"][0]["trigger"]["value"] == 50_000
         assert sent.headers["anthropic-beta"] == "context-management-2025-06-27"
+
+
+async def test_citations_and_fields_that_nobody_knows_are_kept() -> None:
+    """Blocks go back as they came, so nothing of them may be lost on the way."""
+    odd = {
+        "type": "text",
+        "text": "As said.",
+        "citations": [{"type": "x", "n": 1}],
+        "new_field": {"deep": [1]},
+    }
+    async with wired(Answer((odd,))) as wire:
+        assert (await wire.ask()).content == (odd,)
