@@ -71,4 +71,4 @@ def protected_places() -> tuple[Source, ...]:
     if not folders:
         return ()
     patterns = [pattern for folder in folders for pattern in (folder, f"{folder}/**")]
-    return (Source("environment", f"[paths]\npolicy = {dumps(patterns)}\n", "project"),)
+    return (Source("environment", f"[paths]\npolicy-folders = {dumps(patterns)}\n", "project"),)

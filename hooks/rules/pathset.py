@@ -73,14 +73,19 @@ class PathSet:
 
     def _build(self, places: Places) -> _Tries:
         wanted, unwanted = _Node(), _Node()
+        workspace = tuple(split_pattern(places.workspace, places))
         for pattern in self.patterns:
+            if pattern.startswith("!./") and len(workspace) < _DEEP_ENOUGH:
+                continue
             node = unwanted if pattern.startswith("!") else wanted
             for piece in split_pattern(pattern.removeprefix("!"), places):
                 node = node.child(piece)
             node.ends = True
-        workspace = tuple(split_pattern(places.workspace, places))
         return wanted, unwanted, workspace, _walk(_closed([wanted]), workspace)
 
+
+_DEEP_ENOUGH = 2
+"""A workspace of `/`, `/etc` or `/home` takes nothing out of a set: it is what the sets protect."""
 
 _KEPT = 64
 """For how many pairs of home and workspace tries are kept."""

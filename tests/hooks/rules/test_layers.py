@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from decurion.hooks import ConfigError, Verdict
-from decurion.hooks.rules import Law, Source, entries, live_places, rule_files, shipped_sources
+from decurion.hooks.rules import Law, Places, Source, entries, live_places, rule_files, shipped_sources
 
 from .helpers import judge, refuses
 
@@ -152,3 +152,47 @@ def test_links_on_this_machine_are_followed(tmp_path: Path, law: Law) -> None:
     places = live_places(str(workspace), home=str(tmp_path / "home"))
     assert law.judge_command("rm -rf link/x", places).verdict is Verdict.DENY
     assert law.judge_command("rm -rf plain/x", places).verdict is Verdict.ALLOW
+
+
+EVERYDAY = (
+    "echo x > a.txt",
+    "rm -rf build",
+    "chmod 755 a",
+    "sed -i s/a/b/ a",
+    "mv a b",
+    "cp a b",
+    "mkdir -p a/b",
+)
+PROTECTED = (
+    "echo x > .decurion/rules.toml",
+    "rm -rf .decurion",
+    "echo x > /etc/hosts",
+    "rm -rf .git",
+    "echo x > ~/.bashrc",
+)
+
+
+@pytest.mark.parametrize(
+    "workspace",
+    [
+        "/root/proj",
+        "/opt/app",
+        "/srv/www/x",
+        "/var/lib/ci/x",
+        "/root/.local/state/decurion/projects/p/worktrees/x",
+    ],
+)
+def test_a_workspace_may_lie_where_the_system_does(law: Law, workspace: str) -> None:
+    places = Places(workspace, workspace, "/root")
+    assert [text for text in EVERYDAY if law.judge_command(text, places).verdict is not Verdict.ALLOW] == []
+    assert [text for text in PROTECTED if law.judge_command(text, places).verdict is Verdict.ALLOW] == []
+    assert (
+        law.judge_command("echo x > /root/.local/state/decurion/projects/p/s/audit.jsonl", places).verdict
+        is Verdict.DENY
+    )
+
+
+@pytest.mark.parametrize("workspace", ["/", "/etc"])
+def test_a_workspace_that_is_the_system_stays_protected(law: Law, workspace: str) -> None:
+    places = Places(workspace, workspace, "/root")
+    assert law.judge_command("echo x > /etc/hosts", places).verdict is Verdict.DENY
