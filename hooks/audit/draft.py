@@ -1,10 +1,13 @@
-"""From an event to the text of its record: secrets taken out, digests made, all that needs no lock."""
+"""From an event to the text of its record: secrets taken out, digests made, all that needs no lock.
+
+This runs for every record, so it is spelt out where a loop or a call more would be felt.
+"""
 
 from __future__ import annotations
 
 from ..digests import blake2b, sha256
 from .plain import MAX_FIELD, MAX_TEXT, plain
-from .record import WHO_FIELDS, encode, members, utf8
+from .record import WHO_FIELDS, encode, fragment, members, quote, utf8
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,38 +16,22 @@ if TYPE_CHECKING:
     from ..calls import RunRef
     from .redact import Redactor
 
-_MEMORY = 64
-"""Agents whose text is kept; more than act at one time."""
+    Kind = tuple[str, str | None, str | None, str | None, str | None]
+    """event, tool_name, decision, rule, by: what many records have in common."""
+
+    Happening = tuple[Kind, str | None, str | None, Any, dict[str, Any] | None, dict[str, Any] | None]
+    """What is to be recorded: kind, tool_use_id, reason, input, result (the fields from `output_sha256` to
+    `duration_ms`, or None for all null), further fields. A bare tuple, for one is made for every record."""
+
+_MEMORY = 256
+"""Texts of agents and of kinds that are kept; more than are in use at one time."""
 
 _NO_INPUT = '"input":null,"input_sha256":null,"input_mac":null'
 _NO_RESULT = '"output_sha256":null,"output_bytes":null,"exit_status":null,"duration_ms":null'
 
 
-class Happening:
-    """What is to be recorded, before it is text. Not a frozen value: one is made for every record, so it must cost nothing.
-
-    `spoken` are the fields from `event` to `reason`, all present and in order; a model or a person may have written
-    what they quote. `result` are the fields from `output_sha256` to `duration_ms`, in order, or None for all null.
-    `lengthy` says that texts may still be longer than a record takes.
-    """
-
-    __slots__ = ("extra", "given", "lengthy", "result", "spoken")
-
-    def __init__(
-        self,
-        spoken: dict[str, Any],
-        given: Any,
-        result: dict[str, Any] | None,
-        extra: dict[str, Any] | None,
-        *,
-        lengthy: bool = True,
-    ) -> None:
-        self.spoken, self.given, self.result, self.extra = spoken, given, result, extra
-        self.lengthy = lengthy
-
-
 class Drafter:
-    """Turns event dicts into record text.
+    """Turns what happened into record text.
 
     Args:
         session_id: of records that name no agent.
@@ -57,46 +44,66 @@ class Drafter:
         self._key, self._redactor = key, redactor
         self._law = members(law, ("policy_sha256", "enforcement"))
         self._nobody = members({"session_id": session_id, "depth": 0, "turn": 0}, WHO_FIELDS)
-        self._known: dict[int, tuple[RunRef, str]] = {}
+        self._agents: dict[int, tuple[RunRef, str]] = {}
+        self._kinds: dict[Kind, tuple[str, str]] = {}
 
     def draft(self, ref: RunRef | None, what: Happening) -> str:
         """Give the members of a record between `ts` and `prev`."""
-        who = self._nobody if ref is None else self._who(ref)
+        if ref is None:
+            who = self._nobody
+        else:
+            known = self._agents.get(id(ref))
+            who = known[1] if known is not None and known[0] is ref else self._who(ref)
         try:
-            return f"{who},{self._call(what)},{self._law}"
+            return f"{who},{self._what(what)},{self._law}"
         except (ValueError, TypeError, RecursionError):
-            # Something in it is no plain data; this happens seldom enough to find out by trying.
-            return f"{who},{self._call(_plain(what))},{self._law}"
+            # Something in it is no plain data; that happens too seldom to look before every record.
+            return f"{who},{self._what(_plain(what))},{self._law}"
+
+    def _what(self, what: Happening) -> str:
+        kind, name, reason, given, result, extra = what
+        spoken = self._kinds.get(kind) or self._kind(kind)
+        told, asked, further = "null" if reason is None else quote(reason), _NO_INPUT, ""
+        if given is not None or extra or reason is not None:
+            text, further = "" if given is None else encode(given), _further(extra) if extra else ""
+            if len(told) + len(text) + len(further) > MAX_TEXT:
+                what = kind, name, reason, given, result, extra = _plain(what)
+                told, text = fragment(reason), "" if given is None else encode(given)
+                further = _further(extra) if extra else ""
+            clean = text
+            if self._redactor.suspects(f"{told} {text} {_said(extra) if extra else ''}"):
+                told, clean, further = self._cleaned(what)
+            if text:
+                asked = self._asked(clean, text)
+        ran = _NO_RESULT if result is None else encode(result)[1:-1]
+        call = "null" if name is None else quote(name)
+        return f"{spoken[0]}{call}{spoken[1]}{told},{asked},{ran}{further}"
 
     def _who(self, ref: RunRef) -> str:
-        """An agent writes several records a turn, so the text of its reference is kept for a while."""
-        known = self._known.get(id(ref))
-        if known is not None and known[0] is ref:
-            return known[1]
         text = members({name: getattr(ref, name) for name in WHO_FIELDS}, WHO_FIELDS)
-        if len(self._known) >= _MEMORY:
-            self._known.clear()
-        self._known[id(ref)] = (ref, text)
+        if len(self._agents) >= _MEMORY:
+            self._agents.clear()
+        self._agents[id(ref)] = (ref, text)
         return text
 
-    def _call(self, what: Happening) -> str:
-        says, extra = what.spoken, what.extra
-        spoken = encode(says)
-        given = original = encode(what.given) if what.given is not None else ""
-        further = encode(dict(sorted(extra.items()))) if extra else ""
-        if len(spoken) + len(given) + len(further) > MAX_TEXT and what.lengthy:
-            return self._call(_plain(what))
-        told = _told(extra) if extra else ""
-        quoted = f"{says['tool_name']} {says['decision']} {says['rule']} {says['by']} {says['reason']} {given}{told}"
-        if self._redactor.suspects(quoted):
-            clean = self._redactor.clean
-            spoken = encode({**clean(plain(says)), "tool_use_id": plain(says["tool_use_id"])})
-            given = given and encode(clean(plain(what.given)))
-            further = further and encode(clean(plain(dict(sorted((extra or {}).items())))))
-        asked = self._asked(given, original) if given else _NO_INPUT
-        result = encode(what.result)[1:-1] if what.result else _NO_RESULT
-        rest = f",{further[1:-1]}" if further else ""
-        return f"{spoken[1:-1]},{asked},{result}{rest}"
+    def _kind(self, kind: Kind) -> tuple[str, str]:
+        """Give the text before and after `tool_use_id`; a tool's name may be a model's invention, so it is cleaned too."""
+        event, *rest = (self._redactor.clean(plain(value)) for value in kind)
+        tool, decision, rule, by = map(fragment, rest)
+        text = (
+            f'"event":{fragment(event)},"tool_name":{tool},"tool_use_id":',
+            f',"decision":{decision},"rule":{rule},"by":{by},"reason":',
+        )
+        if len(self._kinds) >= _MEMORY:
+            self._kinds.clear()
+        self._kinds[kind] = text
+        return text
+
+    def _cleaned(self, what: Happening) -> tuple[str, str, str]:
+        _, _, reason, given, _, extra = _plain(what)
+        clean = self._redactor.clean
+        text = "" if given is None else encode(clean(given))
+        return fragment(clean(reason)), text, _further(clean(extra)) if extra else ""
 
     def _asked(self, given: str, original: str) -> str:
         data = utf8(given)
@@ -105,12 +112,19 @@ class Drafter:
         return f'"input":{given},"input_sha256":"{sha256(data).hexdigest()}","input_mac":"{mac}"'
 
 
-def _told(extra: dict[str, Any]) -> str:
+def _further(extra: dict[str, Any]) -> str:
+    """Give the further fields, sorted, each after a comma."""
+    return f",{encode(dict(sorted(extra.items())))[1:-1]}"
+
+
+def _said(extra: dict[str, Any]) -> str:
     """Give what a model or a person may have written in further fields: not their names, numbers and ids."""
     return " ".join(
-        value if type(value) is str else encode(value)
-        for name, value in extra.items()
-        if type(value) not in _NUMBERS and name not in _OWN
+        [
+            value if type(value) is str else encode(value)
+            for name, value in extra.items()
+            if type(value) not in _NUMBERS and name not in _OWN
+        ]
     )
 
 
@@ -120,12 +134,18 @@ _OWN = frozenset(("id", "model", "source", "status", "stop_reason"))
 
 def _plain(what: Happening) -> Happening:
     """Give the same as plain data of bounded length."""
-    extra = bounded(plain(what.extra)) if what.extra else None
-    given = None if what.given is None else bounded(plain(what.given))
-    return Happening(plain(what.spoken), given, plain(what.result), extra, lengthy=False)
+    kind, name, reason, given, result, extra = what
+    return (
+        kind,
+        None if name is None else str(plain(name)),
+        None if reason is None else str(plain(reason)),
+        None if given is None else _bounded(plain(given)),
+        plain(result),
+        _bounded(plain(extra)) if extra else None,
+    )
 
 
-def bounded(value: Any) -> Any:
+def _bounded(value: Any) -> Any:
     """Give plain data, or a note in its place where its JSON is too long."""
     length = len(encode(value))
     return value if length <= MAX_FIELD else {"cut": f"[cut: {length} characters of JSON]"}

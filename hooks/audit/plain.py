@@ -47,6 +47,4 @@ def _number(value: Any) -> Any:
 
 def _text(value: Any) -> str:
     text = value.decode("utf-8", "replace") if isinstance(value, (bytes, bytearray)) else str(value)
-    return (
-        text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}[cut: {len(text) - MAX_TEXT} more characters]"
-    )
+    return text if len(text) <= MAX_TEXT else f"{text[:_KEPT]}[cut: {len(text) - _KEPT} more characters]"

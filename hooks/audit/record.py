@@ -54,7 +54,6 @@ FIELDS = (
 """What stands in every record, null where it does not apply. A record may have more (docs/audit.md names them)."""
 
 WHO_FIELDS = FIELDS[3:10]
-SPOKEN_FIELDS = FIELDS[10:17]
 RESULT_FIELDS = FIELDS[20:24]
 
 EVENTS = (

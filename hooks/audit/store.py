@@ -36,6 +36,7 @@ LOCK_SECONDS = 15.0
 _LOOK_SECONDS = 0.05
 """How often a writer looks whether somebody moved its log away."""
 
+_LOCK = fcntl.LOCK_EX | fcntl.LOCK_NB
 _LOG_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _HEAD_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _FRAGMENT_CHARS = 2000
@@ -111,12 +112,20 @@ class Store:
     # ---- the lock ----
 
     def _locked(self, bodies: tuple[Body, ...]) -> None:
-        if not self._mutex.acquire(timeout=LOCK_SECONDS):
+        if not self._mutex.acquire(blocking=False) and not self._mutex.acquire(timeout=LOCK_SECONDS):
             raise AuditError(f"{self.path}: another thread holds the log")
         try:
-            self._lock()
+            if self._head_fd < 0:
+                raise AuditError(f"{self.path}: the log is closed")
             try:
-                self._refresh()
+                fcntl.flock(self._head_fd, _LOCK)
+            except BlockingIOError:
+                self._wait()
+            try:
+                head = os.pread(self._head_fd, HEAD_BYTES, 0)
+                unchanged = head == self._head and os.lseek(self._log_fd, 0, os.SEEK_END) == self.size
+                if not unchanged or not self._is_there():
+                    self._refresh(head)
                 for body in bodies:
                     self._write(body)
             finally:
@@ -126,27 +135,19 @@ class Store:
         finally:
             self._mutex.release()
 
-    def _lock(self) -> None:
-        if self._head_fd < 0:
-            raise AuditError(f"{self.path}: the log is closed")
-        deadline = 0.0
-        while True:
-            try:
-                return fcntl.flock(self._head_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                deadline = deadline or time.monotonic() + LOCK_SECONDS
-                if time.monotonic() > deadline:
-                    raise AuditError(
-                        f"{self.path}: another process has held the log for {LOCK_SECONDS:.0f} s; end it first"
-                    ) from None
-                time.sleep(0.0005)
+    def _wait(self) -> None:
+        deadline = time.monotonic() + LOCK_SECONDS
+        while time.monotonic() < deadline:
+            time.sleep(0.0005)
+            with contextlib.suppress(BlockingIOError):
+                return fcntl.flock(self._head_fd, _LOCK)
+        raise AuditError(
+            f"{self.path}: another process has held the log for {LOCK_SECONDS:.0f} s; end it first"
+        )
 
     # ---- what others did since ----
 
-    def _refresh(self) -> None:
-        head = os.pread(self._head_fd, HEAD_BYTES, 0)
-        if head == self._head and os.lseek(self._log_fd, 0, os.SEEK_END) == self.size and self._is_there():
-            return
+    def _refresh(self, head: bytes) -> None:
         try:
             inode = os.stat(self.path, follow_symlinks=False).st_ino
         except FileNotFoundError:
@@ -232,7 +233,7 @@ class Store:
 
     def _write(self, body: Body) -> None:
         line, digest = self._seal(body)
-        if self.size and self.size + len(line) > self._max_bytes:
+        if self.size + len(line) > self._max_bytes and self.size:
             self._rotate()
             line, digest = self._seal(body)
         self._put(line, digest)

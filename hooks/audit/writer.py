@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from ..errors import AuditError
-from .draft import Drafter, Happening
+from .draft import Drafter
 from .keys import mac_key, signing_key_path
 from .processors import digest_output, run
-from .record import FIELDS, RESULT_FIELDS, SPOKEN_FIELDS
+from .record import FIELDS, RESULT_FIELDS, WHO_FIELDS
 from .redact import Redactor
 from .store import Store
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from ..calls import RunRef
+    from .draft import Happening
     from .processors import Processor
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -28,6 +29,7 @@ CHECKPOINT_EVERY = 1000
 
 _RESERVED = frozenset(FIELDS)
 SESSION_END = "session_end"
+_KIND = ("event", "tool_name", "decision", "rule", "by")
 
 
 class Options:
@@ -119,25 +121,15 @@ class AuditLog:
         Raises:
             AuditError: it could not be written; whatever it announces must not happen then.
         """
-        spoken = {
-            "event": event,
-            "tool_name": tool_name,
-            "tool_use_id": tool_use_id,
-            "decision": decision,
-            "rule": rule,
-            "by": by,
-            "reason": reason,
-        }
         result = None
         if output is not None or exit_status is not None or duration_ms is not None:
             result = _result(output, exit_status, duration_ms)
         if extra and not _RESERVED.isdisjoint(extra):
             clash = ", ".join(sorted(_RESERVED & extra.keys()))
             raise AuditError(f"a record's own fields cannot be set from outside: {clash}")
+        what: Happening = (event, tool_name, decision, rule, by), tool_use_id, reason, input, result, extra
         if self._processors:
-            what = self._process(ref, {**spoken, "input": input, **(result or {}), **extra})
-        else:
-            what = Happening(spoken, input, result, extra)
+            what = self._process(ref, what)
         body = self._drafter.draft(ref, what)
         if event == SESSION_END:
             self._seal_session(body)
@@ -163,26 +155,27 @@ class AuditLog:
             self._store.append(body)
         self._store.sync()
 
-    def _process(self, ref: RunRef | None, event_dict: dict[str, Any]) -> Happening:
+    def _process(self, ref: RunRef | None, what: Happening) -> Happening:
         """Run the caller's processors; they see who acts, but cannot change it."""
-        who = (
-            {"session_id": ref.session_id, "agent_id": ref.agent_id, "agent_type": ref.agent_type}
-            if ref
-            else {}
-        )
-        made = run(self._processors, event_dict["event"], {**who, **event_dict})
-        return Happening(
-            {name: made.get(name) for name in SPOKEN_FIELDS},
-            made.get("input"),
-            {name: made.get(name) for name in RESULT_FIELDS},
-            {name: value for name, value in made.items() if name not in _RESERVED},
+        kind, name, reason, given, result, extra = what
+        call = {"tool_use_id": name, "reason": reason, "input": given}
+        event_dict = {**dict(zip(_KIND, kind, strict=True)), **call, **(result or {}), **(extra or {})}
+        who = {field: getattr(ref, field) for field in WHO_FIELDS} if ref else {}
+        made = run(self._processors, kind[0], {**who, **event_dict})
+        return (
+            (made["event"], made["tool_name"], made["decision"], made["rule"], made["by"]),
+            made["tool_use_id"],
+            made["reason"],
+            made["input"],
+            {field: made.get(field) for field in RESULT_FIELDS},
+            {field: value for field, value in made.items() if field not in _RESERVED},
         )
 
     # ---- records of the log's own, made under its lock ----
 
     def _own(self, event: str, **extra: Any) -> str:
-        spoken = {**dict.fromkeys(SPOKEN_FIELDS), "event": event, "reason": extra.pop("reason", None)}
-        return self._drafter.draft(None, Happening(spoken, None, None, extra))
+        reason = extra.pop("reason", None)
+        return self._drafter.draft(None, ((event, None, None, None, None), None, reason, None, None, extra))
 
     def _checkpoint(self, seq: int, prev: str) -> str:
         return self._own("checkpoint", **self._signer.sign(self.session_id, seq, prev))
