@@ -35,6 +35,9 @@ class Team:
     def __init__(self, shared: Shared) -> None:
         self.shared = shared
         self.results: list[SubagentResult] = []
+        """Of the subagents that ended, in the order of their ends."""
+        self.cut_short: dict[str, SubagentResult] = {}
+        """By agent id: what agents had done that were interrupted, the lead among them."""
         self._slots = anyio.CapacityLimiter(shared.settings.running_at_once)
         self._claims = Claims()
 
@@ -192,7 +195,8 @@ class Team:
     def _cut_short(self, agent: Agent, ending: Ending) -> None:
         """Record and tell an end from outside. Nothing is saved and nothing waits, so that a resume goes on."""
         agent.transcript.close()
-        self._ended(agent.ref, conclude(agent, ending, None), final=False)
+        result = conclude(agent, ending, None)
+        self.cut_short[agent.ref.agent_id] = self._ended(agent.ref, result, final=False)
 
     async def _within_time(self, agent: Agent) -> Ending:
         seconds = self.shared.settings.subagent_seconds if agent.ref.depth else None

@@ -24,14 +24,27 @@ from decurion.agents.moments import (
     Replied,
     Waiting,
 )
+from decurion.hooks import AuditError
 from decurion.hooks.audit import Redactor, redact_secrets
 
 
 @contextmanager
 def app_log(folder: Path, session_id: str) -> Generator[structlog.typing.FilteringBoundLogger]:
-    """Open `decurion.log` in a session folder, owner-only; secrets are taken out as in the audit log."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle = os.open(folder / "decurion.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    """Open `decurion.log` in a session folder, owner-only; secrets are taken out as in the audit log.
+
+    Raises:
+        AuditError: the folder cannot be made or written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle = os.open(
+            folder / "decurion.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600
+        )
+    except OSError as error:
+        raise AuditError(
+            f"The session's folder {folder} cannot be written ({error.strerror}), and without a log nothing runs. "
+            "Free it, or set DECURION_STATE_DIR to a folder that can be written."
+        ) from None
     with os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace", buffering=1) as file:
         yield structlog.wrap_logger(
             structlog.WriteLogger(file),

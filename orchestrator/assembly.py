@@ -9,6 +9,7 @@ from decurion.agents.catalogue import Catalogue, load_catalogue
 from decurion.agents.claude import resolve_model
 from decurion.agents.context import ContextKeeper
 from decurion.agents.court import Court
+from decurion.agents.dispatch import nobody
 from decurion.agents.model import Model
 from decurion.agents.moments import Listener
 from decurion.agents.money import Lease, Limits, Prices
@@ -88,7 +89,7 @@ def assemble(options: SessionOptions, opened: Opened) -> Shared:
         ),
         skills=find_skills(options.workspace, config_dir()).skills,
         listen=opened.listen,
-        approve=approver(options.law, opened.law.settings.allow, options.law.person),
+        approve=approver(options.law, opened.law.settings.allow, options.law.person or nobody),
         workplaces=workplaces,
     )
 

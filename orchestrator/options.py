@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from decurion.agents.catalogue import AgentDefinition
-from decurion.agents.dispatch import Approve, nobody
-from decurion.agents.model import Model
-from decurion.agents.tools import Tool
-from decurion.hooks.audit import state_dir
-from decurion.hooks.chain import Hook
-from decurion.hooks.files import config_dir
+if TYPE_CHECKING:  # the command line reads its options here, before anything large is imported
+    from collections.abc import Mapping
+    from pathlib import Path
 
-if TYPE_CHECKING:
+    from decurion.agents.catalogue import AgentDefinition
+    from decurion.agents.dispatch import Approve
+    from decurion.agents.model import Model
     from decurion.agents.offline import Manners
+    from decurion.agents.tools import Tool
+    from decurion.hooks import Hook
 
 PermissionMode = Literal["default", "plan", "acceptEdits", "dontAsk", "bypassPermissions"]
 PERMISSION_MODES: tuple[PermissionMode, ...] = (
@@ -79,8 +77,8 @@ class LawOptions:
     allowed: tuple[str, ...] = ()
     disallowed: tuple[str, ...] = ()
     hooks: tuple[Hook, ...] = ()
-    person: Approve = nobody
-    """Asked about calls whose verdict is `ask`, where nothing allowed them beforehand."""
+    person: Approve | None = None
+    """Asked about calls whose verdict is `ask`, where nothing allowed them beforehand; None: nobody is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +106,5 @@ class SessionOptions:
     system_extra: str = ""
     resume: str = ""
     """The id of an earlier session to go on with."""
-
-
-def places() -> tuple[Path, Path]:
-    """Give the state folder and the configuration folder."""
-    return Path(state_dir()), Path(config_dir())
+    passing: bool = False
+    """Whether the workspace goes away with the session, so that nobody can go on with it."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from decurion.agents.dispatch import Approve, nobody
+from decurion.agents.dispatch import Approve
 from decurion.hooks import ConfigError, Decision, Event, PreToolUse, ToolCall, ask, deny
 from decurion.hooks.chain import Hook
 from decurion.hooks.matchers import ECOSYSTEM, our_name
@@ -94,7 +94,7 @@ def mode_hook(mode: PermissionMode) -> list[Hook]:
     return [Hook("permission-mode", frozenset({"PreToolUse"}), run)]
 
 
-def approver(law: LawOptions, allowed: Sequence[str], person: Approve = nobody) -> Approve:
+def approver(law: LawOptions, allowed: Sequence[str], person: Approve) -> Approve:
     """Give what answers `ask` verdicts: yes for what was allowed beforehand, else what the person says."""
     yes = [parse_rule(rule) for rule in (*allowed, *law.allowed)]
 

@@ -71,8 +71,8 @@ async def _run(options: SessionOptions, prompt: str, output: Output) -> tuple[Fi
                 output.opened(session)
                 await session.run(prompt)
             tasks.cancel_scope.cancel()
-    finished = opened[0].finished or opened[0].interrupted() if opened else not_started()
-    return finished, caught[0] if caught else 0
+    finished = opened[0].finished if opened else None
+    return finished or not_started(), caught[0] if caught else 0
 
 
 class Output:

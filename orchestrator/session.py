@@ -1,7 +1,8 @@
 """One session: everything opened in order, one lead run, everything closed, whatever happens in between.
 
-The order matters. The law and the settings are read before the log is opened, so that a broken rules file leaves no
-session behind; the log stands before any agent exists, and is closed last.
+The order matters. The law and the settings are read and the model's key is looked for before the folder is made, so
+that a broken rules file or a missing key leaves no session behind; the log stands before any agent exists, and is
+closed last.
 """
 
 from __future__ import annotations
@@ -39,6 +40,13 @@ if TYPE_CHECKING:
 
 ENFORCEMENT = "static"
 """The level of enforcement in force: the law reads what would run; nothing below the shell stands behind it yet."""
+
+ISOLATED = (
+    "Subagents work in checkouts of their own. What they change is not in this folder: it is merged when you are done, "
+    "and the check command runs on the merged state then. Do not repeat their work here because you do not see it. "
+    "Each result names the ref that holds it."
+)
+"""What a lead is told whose subagents are isolated; it would look in vain for their work otherwise."""
 
 SESSION_END_SECONDS = 1.5
 """How long hooks on the session's end may take, all together, as in Claude Code."""
@@ -136,6 +144,7 @@ class Session:
             lines.append(f"Check command: {work.verify}")
         if work.isolation == "worktree":
             lines.append("Isolation: worktree")
+            lines.append(f"<context>\n{ISOLATED}\n</context>")
         if context := "\n".join(filter(None, (self.context, decision.context))):
             lines.append(f"<context>\n{context}\n</context>")
         return "\n\n".join(lines)
@@ -158,12 +167,13 @@ class Session:
         self.listen(Notice(f"check `{self.options.work.verify}`: {'passed' if passed else 'FAILED'}", level))
         return replace(finished, verified=passed, check_output=result.text)
 
-    def interrupted(self) -> Finished:
-        """Give the end of a session that was stopped from outside."""
-        lead = SubagentResult(
-            "lead", "lead", "cancelled", f"Interrupted. Go on with: decurion resume {self.id}", partial=True
-        )
-        return Finished(self.id, lead, tuple(self.team.results))
+    def cut_short(self) -> Finished:
+        """Note the end of a session that was stopped from outside."""
+        further = "" if self.options.passing else f" Go on with: decurion resume {self.id}"
+        lead = SubagentResult("lead", "lead", "cancelled", "", partial=True)
+        lead, children = self.team.cut_short.pop("lead", lead), self.team.cut_short.values()
+        lead = replace(lead, summary=f"Interrupted.{further}")
+        return self._finish(Finished(self.id, lead, (*self.team.results, *children)))
 
     def _finish(self, finished: Finished) -> Finished:
         self.finished = finished
@@ -185,11 +195,11 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
     catalogue = find_definitions(options)
     law = law_in_force(options, catalogue)
     async with AsyncExitStack() as stack:
+        wire = WireLog()
+        model, name = await stack.enter_async_context(open_model(options.model, wire))
         listen = logging_listener(stack.enter_context(app_log(folder, session_id)), listen)
         for note in (*law.notes, *(f"{r.path} is not used: {r.reason}" for r in catalogue.refused)):
             listen(Notice(note))
-        wire = WireLog()
-        model, name = await stack.enter_async_context(open_model(options.model, wire))
         tracer = live_tracer()
         if tracer:
             stack.callback(tracer.close)
@@ -233,6 +243,8 @@ async def recorded(session: Session) -> AsyncGenerator[None]:
         reason = "cancelled"
         raise
     finally:
+        if session.finished is None:
+            session.cut_short()
         # The end is told even when the session is cancelled; a slow hook cannot hold it up for long.
         with anyio.move_on_after(SESSION_END_SECONDS, shield=True):
             await session.shared.court.tell(SessionEnd(ref, reason))

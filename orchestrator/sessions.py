@@ -34,7 +34,11 @@ def session_folders(workspace: Path) -> list[Path]:
     if not project.is_dir():
         return []
     # Other products' sessions, judged by `decurion hook`, lie here too, with ids and logs but no transcript of ours.
-    return sorted(folder for folder in project.iterdir() if _ID.match(folder.name))
+    return sorted(
+        folder
+        for folder in project.iterdir()
+        if _ID.match(folder.name) and (folder / "audit.jsonl").is_file()
+    )
 
 
 def find_session(workspace: Path, wanted: str = "") -> Path:

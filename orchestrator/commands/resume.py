@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .run import LAW, LIMITS, MODEL, OUTPUT, WORK, options, session_options
+from .run import LAW, LIMITS, MODEL, OUTPUT, WORK, options, session_options, start
 
 
 @click.command()
@@ -20,12 +20,9 @@ def command(session: str, message: str, **given: Any) -> int:
     Subagents that had finished are not run again; interrupted ones go on from their last checkpoint. Every call that
     was open gets exactly one result.
     """
-    from ..running import run_session
     from ..sessions import find_session
 
     chosen = session_options(given)
     folder = find_session(chosen.workspace, session)
     chosen = replace(chosen, resume=folder.name)
-    return run_session(
-        chosen, message, given["output_format"], quiet=given["print_mode"], verbose=given["verbose"]
-    )
+    return start(chosen, message, given)

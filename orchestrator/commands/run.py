@@ -146,7 +146,6 @@ def command(task: tuple[str, ...], **given: Any) -> int:
     The lead plans, hands parts to isolated subagents, checks what comes back, and reports. Every tool call of every
     agent passes the same hooks and rules and lands in one audit log (`decurion audit show last`).
     """
-    from ..running import run_session
     from ..sessions import find_session
 
     chosen = session_options(given)
@@ -157,6 +156,15 @@ def command(task: tuple[str, ...], **given: Any) -> int:
     prompt = " ".join(task).strip() or _from_stdin()
     if not prompt and not chosen.resume:
         raise UsageError('There is no task. Write one: decurion run "rename load to read_config".')
+    return start(chosen, prompt, given)
+
+
+def start(chosen: SessionOptions, prompt: str, given: dict[str, Any]) -> int:
+    """Run a session as the output options say; the first sign of life comes before the large imports."""
+    if given["output_format"] == "text" and not given["print_mode"] and sys.stderr.isatty():
+        click.echo("starting …\r", nl=False, err=True)
+    from ..running import run_session
+
     return run_session(
         chosen, prompt, given["output_format"], quiet=given["print_mode"], verbose=given["verbose"]
     )

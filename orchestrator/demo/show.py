@@ -51,7 +51,10 @@ def run_demo(options: DemoOptions) -> int:
         _introduce(folder)
         manners = Manners(latency=0.0 if options.fast else SECONDS_A_REPLY, clumsy=FORBIDDEN)
         session = SessionOptions(
-            workspace=folder, model=ModelOptions(OFFLINE, manners=manners), work=WorkOptions(verify=CHECK)
+            workspace=folder,
+            model=ModelOptions(OFFLINE, manners=manners),
+            work=WorkOptions(verify=CHECK),
+            passing=options.keep is None,
         )
         code = run_session(session, TASK, "text", quiet=False)
         if code == 0:  # a session that ended otherwise has said itself where to look
