@@ -157,6 +157,10 @@ class Checkouts:
         """Merge everything, check it, and hand it back as one branch (and into the checkout, if asked for)."""
         ref = RunRef(self.session.id, "lead", "lead")
         isolation = await self.prepare()
+        if own := [change.path for change in finished.lead.files_changed]:
+            # The lead works in the checkout itself; without its part the branch would be half of the work.
+            work = await isolation.adopt("lead", own, "What the lead changed itself")
+            self.works.update({} if work.empty else {work.agent_id: work})
         done = await self._integrate(isolation)
         handed = await isolation.hand_back()
         self.session.log.write(

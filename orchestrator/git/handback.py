@@ -63,10 +63,25 @@ async def _send(place: Place, hub: Hub, commits: Sequence[str]) -> None:
 
     No fetch: that would write FETCH_HEAD, may collect garbage, and stumbles over shallow boundaries.
     """
-    known = [place.head] if place.head else []
+    known = await _common(place, hub)
     wanted = "\n".join([*commits, *(f"^{oid}" for oid in known)]) + "\n"
     pack = await hub.git.run("pack-objects", "--revs", "--stdout", "-q", stdin=wanted.encode())
     await place.git.run("index-pack", "--stdin", stdin=pack.stdout)
+    if "extensions.partialclone" not in place.config:
+        await place.git.run("rev-list", "--objects", "--quiet", *commits, "--not", "--all")
+
+
+async def _common(place: Place, hub: Hub) -> list[str]:
+    """What the user's repository holds on to by now and the hub knows too; they may have moved on, or back."""
+    told = await place.git.line(
+        "for-each-ref", "--format=%(objectname)", "refs/heads/", "refs/remotes/", "refs/tags/"
+    )
+    head = (await place.git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1))).line
+    theirs = dict.fromkeys(filter(None, [head, *told.split()]))
+    asked = await hub.git.run(
+        "cat-file", "--batch-check=%(objectname)", stdin="\n".join([*theirs, ""]).encode()
+    )
+    return [line for line in asked.line.splitlines() if line in theirs]
 
 
 async def _free_branch(place: Place, hub: Hub, wanted: str, commit: str) -> tuple[str, str]:

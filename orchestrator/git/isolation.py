@@ -19,8 +19,8 @@ from .journal import recover
 from .lock import try_lock
 from .populate import Imports, Populate, populate
 from .preflight import LEAST_FREE, Place, survey
-from .snapshot import take
-from .work import Work
+from .snapshot import adopt, take
+from .work import Work, changes
 from .workbench import Gate, Resolve, Workbench
 from .worktree import Worktree, load
 
@@ -126,6 +126,20 @@ class Isolation:
         sealed = replace(await tree.seal(message), paths=tuple(paths), depends_on=tuple(depends_on))
         self._remember(sealed)  # before the tree goes: after a crash in between the agent counts as finished
         return self._remember(trees.with_removal(sealed, await trees.remove(tree, sealed)))
+
+    async def adopt(self, agent_id: str, paths: Sequence[str], message: str) -> Work:
+        """Take in what an agent wrote in the user's checkout itself: these paths, from the workspace, as they are now."""
+        commit = await adopt(self.place, self.hub, self.base, self._from_top(paths), message)
+        ref = self.hub.ref("agent", ref_part(agent_id), "head")
+        if commit != self.base:
+            await self.hub.write(commit, "agent", ref_part(agent_id), "head")
+        changed = await changes(self.hub.git, self.base, commit, self.place.top)
+        return self._remember(
+            Work(agent_id, self.base, commit, ref, message, changed, f"{ref} in {self.hub.path}")
+        )
+
+    def _from_top(self, paths: Sequence[str]) -> list[str]:
+        return [os.path.normpath(f"{self.place.prefix or '.'}/{path}") for path in paths]
 
     async def finished(self, agent_id: str) -> Work | None:
         """The work of an agent that finished before a crash, or None: finished agents are not run again."""

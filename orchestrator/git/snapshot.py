@@ -50,6 +50,20 @@ async def take(place: Place, hub: Hub, *parents: str, message: str) -> Snapshot:
     return Snapshot(commit, tree, tuple(notices))
 
 
+async def adopt(place: Place, hub: Hub, base: str, paths: Sequence[str], message: str) -> str:
+    """Commit, on top of `base`, some paths (from the top) as they lie in the user's checkout, and nothing else."""
+    index = hub.home / f"adopt.{uuid4().hex}.index"
+    git = place.git.with_env(**dict(hub.identity), **_borrowing(place, hub), GIT_INDEX_FILE=str(index))
+    try:
+        await git.run("read-tree", base)
+        listed = b"\0".join(os.fsencode(path) for path in paths)
+        await git.run("update-index", "--add", "--remove", "-z", "--stdin", stdin=listed)
+        return await _commit(git, await git.line("write-tree"), (base,), message)
+    finally:
+        for leftover in (index, index.with_name(index.name + ".lock")):
+            leftover.unlink(missing_ok=True)
+
+
 def _borrowing(place: Place, hub: Hub) -> dict[str, str]:
     """Variables that make git write objects to the hub and read them from both."""
     path = str(place.objects)

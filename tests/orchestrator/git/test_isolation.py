@@ -63,3 +63,22 @@ async def test_from_a_dirty_tree_to_a_branch_and_back(repository: Repository, st
     assert repository.work_image() == {name: d for name, d in before.items() if not name.startswith(".git/")}
     assert undoable(state) == ()
     assert (await undo(state)).files == ()
+
+
+async def test_what_an_agent_wrote_in_the_checkout_itself_can_be_taken_in(
+    repository: Repository, state: Path
+) -> None:
+    repository.write("mine.txt", "the user's\n")
+    isolation = await Isolation.prepare(repository.path / "src", state, "s1")
+    repository.write("src/pkg/util.py", "the lead's\n")
+    repository.write("src/new.log", "the lead's, ignored\n")
+    repository.write("later.txt", "the user's, meanwhile\n")
+    (repository.path / "src/pkg/core.py").unlink()
+    before = repository.image()
+    work = await isolation.adopt("lead", ["pkg/util.py", "new.log", "pkg/core.py"], "by the lead")
+    assert [(change.path, change.status) for change in work.changed] == [
+        ("src/new.log", "added"), ("src/pkg/core.py", "deleted"), ("src/pkg/util.py", "modified")
+    ]  # fmt: skip
+    assert len((await isolation.integrate([work])).merged) == 1
+    assert repository.image() == before
+    await isolation.aclose()

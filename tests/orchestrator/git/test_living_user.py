@@ -92,4 +92,6 @@ async def test_a_base_that_the_user_rewrites_and_collects_is_still_there(
     await isolation.integrate([await isolation.finish(tree, "work")])
     handed = await isolation.hand_back()
     assert repository.git("show", f"{handed.branch}:new.txt") == "x"
+    assert repository.git("show", f"{handed.branch}:src/pkg/util.py")
+    repository.git("fsck", "--full")
     await isolation.aclose()
