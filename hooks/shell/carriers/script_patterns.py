@@ -8,6 +8,7 @@ SHELL = re.compile(
     r"(?<![\w$>])(?:system|exec|popen|popen2|popen3|capture2e?|capture3|spawn|spawnSync|exec(?:File)?(?:Sync)?|execFile"
     r"|shell_exec|passthru|proc_open|pcntl_exec|os\.execute|io\.popen|Kernel\.(?:system|exec|spawn)|Process\.(?:spawn|exec)"
     r"|IO\.popen|PTY\.spawn|Open3\.\w+|qx|run|shell|do shell script|System\.cmd|os:cmd|Deno\.Command|Deno\.run|Bun\.spawn\w*"
+    r"|callCommand|callProcess|readProcess|readCreateProcess|rawSystem|run-shell-command|run-program"
     r"|execvp|execlp|syscall|sh|execa|execaSync|zx|run_command|rawToChar|system2|pipeline)(?![\w])"
 )
 """Names of calls that hand their arguments to a shell or start a program, in any of the languages."""
@@ -16,10 +17,11 @@ LOOSE = frozenset({"run", "shell", "sh", "spawn", "exec", "pipeline", "syscall"}
 DELETE_TREE = re.compile(
     r"(?<![\w])(?:FileUtils\.(?:rm_rf?|rmtree|remove_dir|remove_entry(?:_secure)?|remove)|rm_rf|rmtree|remove_tree|rmSync|rmdirSync"
     r"|removeSync|rimrafSync|rimraf|(?:fs|fs(?:/promises|-extra)?['\"]\))\.(?:promises\.)?(?:rm|rmdir|remove)|fsp\.(?:rm|rmdir)|promises\.(?:rm|rmdir)|Deno\.remove(?:Sync)?"
+    r"|require\(['\"](?:rimraf|del|trash)['\"]\)(?:\.\w+)?|rm(?=\([^)]*\brecursive\s*[:=]\s*true)|removeItem|delete-directory-tree|removeDirectoryRecursive|removePathForcibly"
     r"|del\.sync|delete_tree|emptyDirSync|unlinkRecursive|deltree|File\.rm_rf!?|trash)(?![\w])"
 )
 DELETE = re.compile(
-    r"(?<![\w])(?:unlink(?:Sync)?|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete|unlink)|FileUtils\.(?:rm|rm_f)|os\.remove|rmdir|file\.remove)(?![\w])"
+    r"(?<![\w])(?:unlink(?:Sync)?|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete|unlink)|FileUtils\.(?:rm|rm_f)|os\.remove|rmdir|file\.remove|delete-file|removeFile)(?![\w])"
 )
 WRITE = re.compile(
     r"(?<![\w])(?:(?:write|append)File(?:Sync)?|createWriteStream|file_put_contents|File\.(?:write|binwrite)|IO\.write|Deno\.write\w+|Bun\.write)(?![\w])"
@@ -35,7 +37,7 @@ OTHER = re.compile(
 KILL = re.compile(r"(?<![\w])(?:Process\.kill|process\.kill|posix_kill|kill)(?![\w])")
 NETWORK = re.compile(
     r"(?<![\w])(?:https?\.(?:request|get)|fetch|Net::HTTP\.\w+|URI\.open|LWP::Simple\S*|curl_init|TCPSocket\.new|fsockopen"
-    r"|net\.(?:connect|createConnection)|IO::Socket::INET->new|axios\.\w+)(?![\w])"
+    r"|file_get_contents\(\s*['\"]https?:/|include\s*\(?\s*['\"]https?:/|net\.(?:connect|createConnection)|IO::Socket::INET->new|axios\.\w+)(?![\w])"
 )
 BACKTICKS = re.compile(r"`([^`]*)`")
 QUOTED_RUN = re.compile(r"(?:qx|%x)\s*(?:\((.*?)\)|\{(.*?)\}|\[(.*?)\]|<(.*?)>|([/|!#])(.*?)\5)", re.DOTALL)
@@ -63,7 +65,7 @@ ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|([0-7]{3})|
 
 
 BETWEEN = re.compile(
-    r"[\s(\[,{]+|qw\s*(?=[({\[/])|(?:args|cmd|file|command)\s*:|=>|(?:glob|Dir(?:\.glob)?)\b|split\s*\(\s*/[^/]*/\s*,"
+    r"[\s(\[,{]+|qw\s*(?=[({\[/])|(?:args|cmd|file|command|atPath|at|path|of)\s*:|#[pP](?=['\"])|=>|(?:glob|Dir(?:\.glob)?)\b|split\s*\(\s*/[^/]*/\s*,"
 )
 LISTS = re.compile(
     r"(?:q[qwx]?|%[wWqQi]?)\s*(?:\(([^()]*)\)|\{([^{}]*)\}|\[([^\[\]]*)\]|<([^<>]*)>|([/|!#])((?:(?!\5).)*)\5)",
@@ -81,3 +83,20 @@ EXPANDED = re.compile(
     r"(?:File\.expand_path|Pathname\.new|path\.(?:join|resolve|normalize)|File\.join|String)\(\s*(?=['\"`])"
 )
 LISTED = re.compile(r"(['\"])\s*,\s*(['\"])(?=[^'\"]*['\"]\s*(?:,|\)))")
+POSTFIX_RUN = re.compile(rf"({STRING})\s*\.\s*(?:execute\(|!)")
+"""Groovy's `"cmd".execute()` and Scala's `"cmd".!`: the literal stands first."""
+POSTFIX_DELETE = re.compile(
+    rf"(?:\bFile|\bPath|\bPathname)?\(\s*({STRING})\s*\)\s*\.\s*(?:deleteDir|deleteRecursively|rmtree|delete_tree|rmrf)\b"
+)
+EACH_DELETE = re.compile(
+    rf"(?:\bDir\.glob|\bDir\[|\bglob|\bglobSync|\breaddirSync|\bDir\.children|\bDir\.entries)\s*\(?\s*({STRING})[^;\n]*?"
+    r"(?:File\.(?:delete|unlink)|FileUtils\.(?:rm|remove)\w*|\bunlink(?:Sync)?\b|\brmSync\b)"
+)
+"""What a listing finds is deleted one by one."""
+WHOLE_ENVIRONMENT = re.compile(
+    r"process\.env\b(?!\s*[.\[])|\bENV\b(?=\s*(?:\.(?:to_h|each|inspect|map|to_a|sort)|\)|$))|%ENV\b|\$_ENV\b(?!\[)|\bgetenv\(\s*\)|\bos\.environ\b"
+)
+FETCHED_RUN = re.compile(
+    r"(?<![\w.])(?:eval|Function|runIn\w+|instance_eval|load|loadstring)\s*\(|[(,]\s*eval\s*\)"
+    r"|\b(?:include|require)(?:_once)?\s*\(?\s*['\"]https?:"
+)

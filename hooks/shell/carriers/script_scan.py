@@ -13,18 +13,14 @@ from .script_patterns import (
     ASSIGN,
     BACKTICKS,
     BETWEEN,
-    CALLED,
     DECODERS,
     DELETE,
     DELETE_TREE,
-    ESCAPE,
+    EACH_DELETE,
     EVAL,
-    EXPANDED,
     FETCHED,
+    FETCHED_RUN,
     FORKS,
-    HOMES,
-    INDEXED,
-    JOINED,
     KILL,
     LISTS,
     LOOSE,
@@ -32,13 +28,16 @@ from .script_patterns import (
     NETWORK,
     OTHER,
     PERL_OPEN,
+    POSTFIX_DELETE,
+    POSTFIX_RUN,
     QUOTED_RUN,
     READ,
-    RENAMED,
     SHELL,
     STRING,
+    WHOLE_ENVIRONMENT,
     WRITE,
 )
+from .script_text import homes, joined, unescape
 
 
 class Scanner:
@@ -51,7 +50,7 @@ class Scanner:
     def scan(self, source: str) -> None:
         """Find everything telling in the text."""
         self.m.step(4)
-        source = _joined(_homes(source, self.m.places.home))
+        source = joined(homes(source, self.m.places.home))
         for found in ASSIGN.finditer(source):
             value, _end = self._literal(source, found.end())
             if value is not None:
@@ -61,9 +60,11 @@ class Scanner:
         self._shell_calls(source)
         self._file_calls(source)
         self._evals(source)
+        if WHOLE_ENVIRONMENT.search(source):
+            self._emit("printenv")
         if FETCHED.search(source) and NETWORK.search(source):
             self._network(source)
-            if re.search(r"[(,]\s*eval\s*\)", source):
+            if FETCHED_RUN.search(source):
                 why = f"{self.language} would run code that it fetches first"
                 self.m.unchecked(
                     "code", self.fr.segment, why, program=self.language, sources=tuple(self.m.trace[-1:])
@@ -84,6 +85,8 @@ class Scanner:
             run_shell(self.m, self.st, self.fr, self.m.value(found[1]), self.language)
         for found in PERL_OPEN.finditer(source):
             self._perl_open(source, found.end())
+        for found in POSTFIX_RUN.finditer(source):
+            run_shell(self.m, self.st, self.fr, self.m.value(unescape(found[1][1:-1])), self.language)
 
     def _shell_call(self, source: str, found: re.Match[str]) -> None:
         from ..code import run_shell
@@ -93,7 +96,7 @@ class Scanner:
         loose = name in LOOSE or name == "exec"
         if not words:
             return
-        if loose and not (known and re.match(r"\s*\(|\s+['\"]", source[found.end() :])):
+        if loose and not (known and re.match(r"\s*[({]|\s+['\"]|\s+%[wW]", source[found.end() :])):
             return
         if re.match(r"\s*\([^)'\"]*\)\s*\{", source[found.end() :]):
             return
@@ -151,6 +154,8 @@ class Scanner:
             for found in pattern.finditer(source):
                 for word in self._first(source, found.end()):
                     self._emit("rm", *(literal(flag) for flag in flags), word)
+        for found in (*POSTFIX_DELETE.finditer(source), *EACH_DELETE.finditer(source)):
+            self._emit("rm", literal("-r"), literal("-f"), self.m.value(unescape(found[1][1:-1])))
         for found in WRITE.finditer(source):
             for word in self._first(source, found.end())[:1]:
                 self._emit(":", redirect=Redirect(">", 1, word))
@@ -208,11 +213,9 @@ class Scanner:
                 )
 
     def _network(self, source: str) -> None:
-        words = [self.m.value(_unescape(text[1:-1])) for text in re.findall(STRING, source)]
+        words = [self.m.value(unescape(text[1:-1])) for text in re.findall(STRING, source)]
         secrets = [event for event in self.m.trace[-8:] if event.name == "cat"]
-        if re.search(r"process\.env\b(?!\.)|\bENV\b(?!\[)|%ENV|\$_ENV|getenv\(\)", source):
-            self._emit("printenv")
-            secrets.append(self.m.trace[-1])
+        secrets += [event for event in self.m.trace[-8:] if event.name == "printenv"]
         extra = [unknown("what is sent", tuple(secrets))] if secrets else []
         self._emit("curl", *words, *extra)
 
@@ -247,7 +250,7 @@ class Scanner:
         if found:
             body = found[0][1:-1]
             return self.m.value(
-                _unescape(body) if found[0][0] != "'" else body.replace("\\'", "'")
+                unescape(body) if found[0][0] != "'" else body.replace("\\'", "'")
             ), found.end()
         found = LISTS.match(source, at)
         if found:
@@ -258,43 +261,3 @@ class Scanner:
             return self.names[found[1]], found.end()
         number = re.compile(r"-?0?[xo]?\d+").match(source, at)
         return (literal(number[0]), number.end()) if number else (None, at)
-
-
-def _homes(source: str, home: str) -> str:
-    """Write the home folder for the calls that give it, and join the pieces of a path."""
-    quoted = f"'{home}'"
-    inside = re.sub(r"([$#]\{)\s*(?:" + HOMES.pattern + r")\s*\}", home, source)
-    source = HOMES.sub(quoted, inside)
-    for found in list(EXPANDED.finditer(source)):
-        if "join" in found[0] or "resolve" in found[0]:
-            head, tail = source[: found.start()], source[found.start() :]
-            end = tail.find(")")
-            source = head + re.sub(r"(['\"])\s*,\s*\1", "/", tail[: end + 1]) + tail[end + 1 :]
-    return EXPANDED.sub("(", source).replace('"~/', f'"{home}/').replace("'~/", f"'{home}/")
-
-
-def _unescape(text: str) -> str:
-    return ESCAPE.sub(_unescape_one, text) if "\\" in text else text
-
-
-def _unescape_one(found: re.Match[str]) -> str:
-    hexa, unicode_, octal, other = found.groups()
-    if hexa or unicode_:
-        return chr(int(hexa or unicode_, 16))
-    if octal:
-        return chr(int(octal, 8) & 0xFF)
-    return {"n": "\n", "t": "\t", "r": "\r", "\n": ""}.get(other, other)
-
-
-def _joined(source: str) -> str:
-    """Join literals that are concatenated, and write `x['name']` as `x.name`."""
-    before = None
-    while before != source:
-        before = source
-        source = JOINED.sub(lambda found: "" if found[1] == found[2] else found[0], source)
-    source = CALLED.sub(lambda found: f"{found[2] or found[3]}(", source)
-    source = INDEXED.sub(lambda found: f".{found[2]}", source)
-    for found in RENAMED.finditer(source):
-        # `const {execSync: e} = require(…)`: the new name is read as the old one.
-        source = re.sub(rf"(?<![\w.]){found[2]}\s*\(", f"{found[1]}(", source)
-    return source

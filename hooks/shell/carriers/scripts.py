@@ -18,7 +18,8 @@ CODE_OPTIONS: dict[str, tuple[str, ...]] = {
     "nodejs": ("e", "p", "-eval", "-print"), "bun": ("e", "-eval", "p", "-print"), "php": ("r", "B", "R", "E"), "lua": ("e",),
     "luajit": ("e",), "Rscript": ("e",), "R": ("e",), "julia": ("e", "E"), "osascript": ("e",), "expect": ("c",),
     "guile": ("c",), "groovy": ("e",), "elixir": ("e", "-eval"), "erl": ("eval",), "scala": ("e",), "irb": ("e",),
-    "ts-node": ("e", "p", "-eval"), "tsx": ("e", "p", "-eval"), "swift": ("e",), "octave": ("-eval",), "matlab": ("batch", "r"), "raku": ("e",), "sbcl": ("-eval",),
+    "ts-node": ("e", "p", "-eval"), "tsx": ("e", "p", "-eval"), "swift": ("e",), "octave": ("-eval",), "matlab": ("batch", "r"), "raku": ("e",), "sbcl": ("-eval", "-load"), "ghci": ("e",), "clojure": ("e",), "bb": ("e",),
+    "crystal": ("e",), "nim": ("-eval",), "jshell": ("e",), "kotlin": ("e",),
 }  # fmt: skip
 VALUED: dict[str, frozenset[str]] = {
     "perl": frozenset({"-I", "-M", "-m", "-i"}),
@@ -48,7 +49,7 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         return None
     rest = words[at:]
     if name in {"deno", "bun"} and rest:
-        return _subcommand(m, st, inner, name, rest)
+        return _subcommand(m, st, inner, event, rest)
     if rest and rest[0].text not in {"-", "/dev/stdin", "inspect"}:
         return _script(m, st, inner, name, rest)
     return _stdin(m, st, inner, event, name, rest)
@@ -97,7 +98,10 @@ def _code_option(text: str, letters: tuple[str, ...]) -> int | None:
     return None
 
 
-def _subcommand(m: Machine, st: State, fr: Frame, name: str, rest: tuple[Value, ...]) -> Outcome | None:
+def _subcommand(
+    m: Machine, st: State, fr: Frame, event: ExecEvent, rest: tuple[Value, ...]
+) -> Outcome | None:
+    name = event.name or ""
     first, more = rest[0].text, rest[1:]
     if first == "eval":
         code = next((value for value in more if not value.prefix.startswith("-")), None)
@@ -106,8 +110,12 @@ def _subcommand(m: Machine, st: State, fr: Frame, name: str, rest: tuple[Value, 
         return None
     if (first in {"x", "run", "test"} and more) or first not in SUBCOMMANDS:
         words = tuple(
-            value for value in (more if first in SUBCOMMANDS else rest) if not value.prefix.startswith("-")
+            value
+            for value in (more if first in SUBCOMMANDS else rest)
+            if value.text == "-" or not value.prefix.startswith("-")
         )
+        if words and words[0].text == "-":
+            return _stdin(m, st, fr, event, name, words[1:])
         if words and first == "x":
             from ..programs import run_argv
 

@@ -1,0 +1,48 @@
+"""Source text made plainer before it is scanned: homes written out, joined literals joined, escapes resolved."""
+
+from __future__ import annotations
+
+import re
+
+from .script_patterns import CALLED, ESCAPE, EXPANDED, HOMES, INDEXED, JOINED, RENAMED
+
+
+def homes(source: str, home: str) -> str:
+    """Write the home folder for the calls that give it, and join the pieces of a path."""
+    quoted = f"'{home}'"
+    inside = re.sub(r"([$#]\{)\s*(?:" + HOMES.pattern + r")\s*\}", home, source)
+    source = HOMES.sub(quoted, inside)
+    for found in list(EXPANDED.finditer(source)):
+        if "join" in found[0] or "resolve" in found[0]:
+            head, tail = source[: found.start()], source[found.start() :]
+            end = tail.find(")")
+            source = head + re.sub(r"(['\"])\s*,\s*\1", "/", tail[: end + 1]) + tail[end + 1 :]
+    return EXPANDED.sub("(", source).replace('"~/', f'"{home}/').replace("'~/", f"'{home}/")
+
+
+def unescape(text: str) -> str:
+    """The text that a quoted literal stands for."""
+    return ESCAPE.sub(_one_escape, text) if "\\" in text else text
+
+
+def _one_escape(found: re.Match[str]) -> str:
+    hexa, unicode_, octal, other = found.groups()
+    if hexa or unicode_:
+        return chr(int(hexa or unicode_, 16))
+    if octal:
+        return chr(int(octal, 8) & 0xFF)
+    return {"n": "\n", "t": "\t", "r": "\r", "\n": ""}.get(other, other)
+
+
+def joined(source: str) -> str:
+    """Join literals that are concatenated, and write `x['name']` as `x.name`."""
+    before = None
+    while before != source:
+        before = source
+        source = JOINED.sub(lambda found: "" if found[1] == found[2] else found[0], source)
+    source = CALLED.sub(lambda found: f"{found[2] or found[3]}(", source)
+    source = INDEXED.sub(lambda found: f".{found[2]}", source)
+    for found in RENAMED.finditer(source):
+        # `const {execSync: e} = require(…)`: the new name is read as the old one.
+        source = re.sub(rf"(?<![\w.]){found[2]}\s*\(", f"{found[1]}(", source)
+    return source
