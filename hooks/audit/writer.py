@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 
+from ..digests import sha256
 from ..errors import AuditError
 from .draft import Drafter
 from .keys import mac_key, signing_key_path
-from .processors import digest_output, run
+from .processors import run
 from .record import FIELDS, RESULT_FIELDS, WHO_FIELDS
 from .redact import Redactor
 from .store import Store
@@ -197,9 +198,21 @@ def _watch(observer: Callable[[dict[str, Any]], None]) -> Callable[[bytes], None
 
 
 def _result(output: bytes | str | None, exit_status: int | None, duration_ms: float | None) -> dict[str, Any]:
-    made = digest_output(None, "", {"output_sha256": None, "output_bytes": None, "output": output})
-    made["exit_status"], made["duration_ms"] = exit_status, duration_ms
-    return made
+    if output is None:
+        return {
+            "output_sha256": None,
+            "output_bytes": None,
+            "exit_status": exit_status,
+            "duration_ms": duration_ms,
+        }
+    data = output.encode("utf-8", "surrogatepass") if isinstance(output, str) else output
+    digest = sha256(data).hexdigest()
+    return {
+        "output_sha256": digest,
+        "output_bytes": len(data),
+        "exit_status": exit_status,
+        "duration_ms": duration_ms,
+    }
 
 
 class _Signer:
