@@ -119,7 +119,7 @@ def import_rules(file: Path, form: str | None, output: Path | None) -> None:
 
     FILE holds Claude Code permissions (JSON), Codex rules (.rules) or a Gemini policy (TOML).
     """
-    from decurion.orchestrator.rulebooks import guess_format, read_book, to_toml
+    from ..rulebooks import guess_format, read_book, to_toml
 
     book = read_book(file, form or guess_format(file))
     text = to_toml(book, file.name)
