@@ -47,9 +47,8 @@ async def _main() -> None:
     async with serve(work, Options(record=False, latency=latency)) as api:
         print(api.url, flush=True)
         await _until_closed()
-        print(
-            orjson.dumps({"refused": len(api.refused), "most_active": api.most_active}).decode(), flush=True
-        )
+        told = {"refused": len(api.refused), "most_active": api.most_active, "first": work.first}
+        print(orjson.dumps(told).decode(), flush=True)
 
 
 async def _until_closed() -> None:

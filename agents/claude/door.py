@@ -8,12 +8,10 @@ from typing import Any
 
 import anthropic
 import httpx2
-from anthropic.lib.bedrock import AsyncAnthropicBedrock
-from anthropic.lib.vertex import AsyncAnthropicVertex
 
 from decurion.hooks import ConfigError
 
-from .settings import ClientSettings
+from .settings import ClientSettings, Endpoint
 
 CONNECT_SECONDS = 10.0
 CONTEXT_EDITING = "context-management-2025-06-27"
@@ -37,8 +35,12 @@ def open_client(settings: ClientSettings) -> anthropic.AsyncAnthropic | Any:
     try:
         match endpoint.provider:
             case "bedrock":
+                from anthropic.lib.bedrock import AsyncAnthropicBedrock
+
                 return AsyncAnthropicBedrock(**common)
             case "vertex":
+                from anthropic.lib.vertex import AsyncAnthropicVertex
+
                 return AsyncAnthropicVertex(**common)
             case "foundry":
                 return anthropic.AsyncAnthropicFoundry(**common)
@@ -54,9 +56,9 @@ def _headers(settings: ClientSettings) -> dict[str, str]:
     return {**beta, **settings.endpoint.headers}
 
 
-def takes_bytes(client: Any) -> bool:
-    """Whether the client sends prepared bytes; Bedrock and Vertex move fields of the body elsewhere."""
-    return not isinstance(client, (AsyncAnthropicBedrock, AsyncAnthropicVertex))
+def takes_bytes(endpoint: Endpoint) -> bool:
+    """Whether the client sends prepared bytes; those of Bedrock and Vertex move fields of the body elsewhere."""
+    return endpoint.provider not in {"bedrock", "vertex"}
 
 
 def _transport(settings: ClientSettings) -> httpx2.AsyncClient:

@@ -79,7 +79,7 @@ class ClaudeModel:
         try:
             client = self._opened()
             counted = await client.post(
-                f"{PATH}/count_tokens", cast_to=MessageTokensCount, **_payload(client, body)
+                f"{PATH}/count_tokens", cast_to=MessageTokensCount, **self._payload(body)
             )
             return int(counted.input_tokens)
         except Exception:  # noqa: BLE001 - a count is a help, no need
@@ -132,14 +132,17 @@ class ClaudeModel:
                 cast_to=Message,
                 stream=True,
                 stream_cls=Events,
-                **_payload(client, body),
+                **self._payload(body),
             )
             return await receive(stream, reader)
 
     async def _post(self, body: bytes) -> dict[str, Any]:
         client = self._opened()
-        message = await client.post(PATH, cast_to=Message, **_payload(client, body))
+        message = await client.post(PATH, cast_to=Message, **self._payload(body))
         return message.to_dict(warnings=False)
+
+    def _payload(self, body: bytes) -> dict[str, Any]:
+        return {"content": body} if takes_bytes(self.settings.endpoint) else {"body": orjson.loads(body)}
 
     def _opened(self) -> Any:
         if self._client is None:
@@ -149,10 +152,6 @@ class ClaudeModel:
 
 def _history(request: ModelRequest) -> History:
     return request.messages if isinstance(request.messages, History) else History.restore(request.messages)
-
-
-def _payload(client: Any, body: bytes) -> dict[str, Any]:
-    return {"content": body} if takes_bytes(client) else {"body": orjson.loads(body)}
 
 
 def _accepted(request: ModelRequest, got: Received, seconds: float) -> WireEvent:
