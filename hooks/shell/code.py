@@ -64,7 +64,7 @@ HARMLESS_OUTPUT = frozenset({ "docker", "kind", "k3d", "eksctl", "oc", "aws", "f
     "stack", "luarocks", "perl", "goenv", "jenv", "sdk", "volta", "atuin", "tmuxinator", "hub", "fzf", "op", "pipx",
     "micromamba", "mamba", "pixi", "devbox", "nix", "guix", "vault", "resize", "locale", "tset", "oh-my-posh",
     "podman", "helm", "flux", "terraform", "just", "hugo", "deno", "bun", "pnpm", "yarn", "dbus-launch", "lesspipe.sh",
-    "_decurion_none",
+
 })  # fmt: skip
 """Programs whose documented use is `eval "$(program …)"`: they print settings for the shell."""
 

@@ -72,7 +72,10 @@ def _gunzip(args: Args, text: str) -> str | None:
 
     if not has(args, "dc", "decompress", "stdout") and args:
         return None
-    return _text(zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(_bytes(text), 1 << 18))
+    try:
+        return _text(zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(_bytes(text), 1 << 18))
+    except zlib.error:
+        return None
 
 
 def _tr_set(source: str) -> str:

@@ -30,7 +30,7 @@ def skip(
         if not text.startswith("-") or (text == "-" and not dash):
             return index
         index += 1 + _takes_next(text, short, long)
-    return index
+    return min(index, len(words))
 
 
 def _takes_next(text: str, short: str, long: frozenset[str]) -> int:

@@ -12,8 +12,8 @@ SHELLS = _words("sh bash dash zsh ksh ash mksh rbash fish csh tcsh yash posh bus
 SILENT = _words(
     "true false : cd export test [ mkdir touch rm chmod chown chgrp ln cp mv rmdir sleep wait unset set shift alias"
     " unalias trap exit return break continue readonly local declare typeset kill sync truncate mkfifo ulimit umask"
-    " shopt hash let getopts disown bg fg exec read mapfile readarray printf_ install link unlink shred ."
-    " enable builtin source eval pushd_ popd_ git-add"
+    " shopt hash let getopts disown bg fg exec read mapfile readarray install link unlink shred ."
+    " enable builtin source eval git-add"
 )
 """Programs that print nothing worth knowing."""
 
@@ -21,7 +21,7 @@ DATA = _words(
     "echo printf cat tac grep egrep fgrep rg ag ack zgrep head tail wc sort uniq cut tr comm join paste column fold fmt"
     " nl od hexdump xxd strings file stat ls dir vdir du df basename dirname realpath readlink which whereis type whatis"
     " apropos man info help tldr jq yq xq tomlq csvcut diff sdiff cmp colordiff patch md5sum sha1sum sha256sum sha512sum"
-    " b2sum cksum date cal id whoami groups who w last lastlog users uptime uname hostname env_ pwd tty stty clear reset"
+    " b2sum cksum date cal id whoami groups who w last lastlog users uptime uname hostname pwd tty stty clear reset"
     " test [ expr seq factor bc dc true false : yes sleep touch mkdir rmdir cp mv ln install truncate mktemp mkfifo"
     " gzip gunzip bzip2 xz zstd lz4 zcat unzip less more most bat delta pg_dump mysqldump createdb pg_restore"
     " pip pip2 pip3 pipx apt apt-get apt-cache aptitude dpkg brew dnf yum pacman apk snap flatpak zypper port gem"
@@ -31,15 +31,15 @@ DATA = _words(
     " terraform terragrunt tofu pulumi cdk cdktf aws az gcloud gsutil helm helmfile kustomize gh glab hub fly flyctl"
     " heroku vercel netlify firebase wrangler psql mysql mariadb sqlite3 mongosh mongo redis-cli cqlsh duckdb clickhouse"
     " systemctl journalctl service loginctl timedatectl hostnamectl lsblk lsof ss netstat ip ifconfig ping dig host"
-    " nslookup traceroute whois curl wget http https xh nc_ telnet ftp sftp scp ssh-keygen ssh-add ssh-keyscan gpg"
-    " openssl base64 base32 uuencode tmux_ screen_ kill pkill killall pgrep pidof ps top htop jobs fg bg wait crontab"
+    " nslookup traceroute whois curl wget http https xh telnet ftp sftp scp ssh-keygen ssh-add ssh-keyscan gpg"
+    " openssl base64 base32 uuencode kill pkill killall pgrep pidof ps top htop jobs fg bg wait crontab"
     " iptables ip6tables nft ufw firewall-cmd mount umount fdisk sfdisk parted mkfs dd wipefs shred blkdiscard swapoff"
     " rm unlink chmod chown chgrp setfacl getfacl setcap chattr alias unalias set unset export umask ulimit shopt history"
-    " git hg svn jj fossil tokei cloc tree exa eza lsd fd_ locate code subl open xdg-open say notify-send logger wall"
-    " write mail mutt sendmail zip tar cpio ar 7z rar sed gawk_ pandoc asciidoctor latex pdflatex convert ffmpeg"
+    " git hg svn jj fossil tokei cloc tree exa eza lsd locate code subl open xdg-open say notify-send logger wall"
+    " write mail mutt sendmail zip tar cpio ar 7z rar sed pandoc asciidoctor latex pdflatex convert ffmpeg"
     " docker-compose skopeo crane dropdb dropuser mysqladmin halt poweroff reboot shutdown init telinit rustfmt gofmt"
-    " clippy clang-format asdf mise nvm pyenv rbenv direnv_ systemd-analyze getent useradd userdel usermod groupadd"
-    " passwd visudo dircolors tput stty look spell aspell wdiff hunspell ncdu pv_ split csplit shuf numfmt sum"
+    " clippy clang-format asdf mise nvm pyenv rbenv systemd-analyze getent useradd userdel usermod groupadd"
+    " passwd visudo dircolors tput stty look spell aspell wdiff hunspell ncdu split csplit shuf numfmt sum"
 )
 """Programs that treat their arguments as data, so that a mention there is no call."""
 
@@ -74,24 +74,24 @@ _BUILTINS = {
 }  # fmt: skip
 _OUTPUTS = dict.fromkeys(
     _words(
-        "echo cat tee ls rev tr base64 base32 xxd openssl gunzip zcat gzip head tail cut sort uniq tac sed_ seq basename dirname"
-        " realpath readlink mktemp date whoami id_ printenv yes nl fold expr hostname paste uname_ od_ hexdump_ python_"
+        "echo cat tee ls rev tr base64 base32 xxd openssl gunzip zcat gzip head tail cut sort uniq tac seq basename dirname"
+        " realpath readlink mktemp date whoami printenv yes nl fold expr hostname paste "
     ),
     "outputs:run",
 )
-_FILES = dict.fromkeys(_words("cp mv ln install link mkdir touch dd rsync_ rm unlink curl wget"), "files:run")
+_FILES = dict.fromkeys(_words("cp mv ln install link mkdir touch dd rm unlink curl wget"), "files:run")
 _WRAPPERS = dict.fromkeys(
     _words(
         "nice ionice nohup setsid timeout gtimeout time gtime stdbuf unbuffer chrt taskset flock strace ltrace unshare"
-        " setpriv systemd-run systemd-inhibit xvfb-run script_ doas sudo pkexec runuser_ setarch linux32 linux64 i386"
+        " setpriv systemd-run systemd-inhibit xvfb-run doas sudo pkexec setarch linux32 linux64 i386"
         " x86_64 numactl prlimit cpulimit firejail bwrap proot fakeroot faketime dbus-run-session dbus-launch torsocks"
-        " torify proxychains proxychains4 nsenter valgrind perf rlwrap cgexec catchsegv chronic ts_ softlimit setuidgid"
+        " torify proxychains proxychains4 nsenter valgrind perf rlwrap cgexec catchsegv chronic softlimit setuidgid"
         " chpst envdir envuidgid gosu su-exec s6-setuidgid tini dumb-init catatonit with-contenv aws-vault op doppler"
-        " dotenv direnv infisical sem moreutils_ ifne errno_ entr nodemon retry rr ccache distcc sccache eatmydata"
-        " choom uclampset capsh kexec_ runcon sg newgrp_ coreutils timelimit stdbuf trickle busctl_ pv_ nq tsp at_now"
-        " caffeinate reattach-to-user-namespace arch chruby-exec rvm_ rbenv_ xargs_ poetry_ pipenv rye pdm hatch_"
-        " bundle foreman honcho sandbox-exec run-parts_ pyenv rbenv nodenv asdf mise env-cmd dotenvx cross-env"
-        " winpty wine mono_ unprivileged_ setcap_ watchexec reflex onchange parallel_ hyperfine time_ multitime"
+        " dotenv direnv infisical sem ifne entr nodemon retry rr ccache distcc sccache eatmydata"
+        " choom uclampset capsh runcon sg coreutils timelimit stdbuf trickle nq tsp"
+        " caffeinate reattach-to-user-namespace arch chruby-exec pipenv rye pdm "
+        " bundle foreman honcho sandbox-exec pyenv rbenv nodenv asdf mise env-cmd dotenvx cross-env"
+        " winpty wine watchexec reflex onchange hyperfine multitime"
     ),
     "wrappers:run",
 )

@@ -9,6 +9,7 @@ from .events import ExecEvent, Value, literal
 from .machine import DONE, Frame, Machine, Outcome, State
 from .options import has, skip, values_of
 from .programs import run_argv, scan_tail
+from .tables import DATA, HANDLERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,7 +130,10 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     if not tail:
         return _own_shell(m, st, inner, event) if name in STARTS_SHELL else None
     outcome = _tail(m, st, inner, name, tail)
-    scan_tail(m, st, fr, event)
+    first = (tail[0].text or "").rpartition("/")[2]
+    if first not in HANDLERS and first not in m.guarded and first not in DATA:
+        # Perhaps an option's value was taken for the program: look further.
+        scan_tail(m, st, fr, event)
     return outcome
 
 
