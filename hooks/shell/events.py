@@ -55,6 +55,10 @@ class Value:
 
     parts: tuple[str | Glob | Hole, ...] = ()
 
+    def __init__(self, parts: tuple[str | Glob | Hole, ...] = ()) -> None:
+        # Words are made by the thousand; the general constructor costs four times as much.
+        object.__setattr__(self, "parts", parts)
+
     @property
     def text(self) -> str | None:
         """The exact text, or None if there is a hole or a glob in it."""

@@ -1,0 +1,53 @@
+"""just and task: recipes of files that the same command wrote or feeds."""
+
+from __future__ import annotations
+
+import re
+
+from ...frozen import replace
+from ..code import run_shell
+from ..events import ExecEvent, Value, literal
+from ..machine import Frame, Machine, Outcome, State
+from ..options import values_of
+from ..redirects import content_of
+
+FILES = {
+    "just": ("justfile", "Justfile", ".justfile"),
+    "task": ("Taskfile.yml", "Taskfile.yaml", "taskfile.yml"),
+    "mask": ("maskfile.md",),
+}
+OPTIONS = {"just": ("f", "justfile"), "task": ("t", "taskfile"), "mask": ("", "maskfile")}
+LINES = {
+    "just": r"(?m)^(?:[ \t]+[@-]*|.*:=\s*`)([^\n`]*)",
+    "task": r"(?m)^\s*-?\s*(?:-\s+|cmd:\s*|sh:\s*)[\"']?([^\n\"']*)",
+    "mask": r"(?m)^([^\n#`]+)$",
+}
+"""Where in a file a command line stands."""
+
+
+def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """Follow every recipe of the file, whichever is asked for; `just --command program`."""
+    name = event.name or "just"
+    inner = replace(fr, via=(*fr.via, name), depth=fr.depth + 1)
+    short, long = OPTIONS[name]
+    named = list(values_of(event.argv, short, long))
+    for file in named or [literal(default) for default in FILES[name]]:
+        text = _content(m, st, fr, file)
+        for found in re.finditer(LINES[name], m.hide(text) if text is not None else ""):
+            run_shell(m, st, inner, m.value(re.sub(r"\{\{.*?\}\}", "x", found[1])), name)
+    texts = [value.text for value in event.argv]
+    for option in ("--command", "-c"):
+        if name == "just" and option in texts:
+            from ..programs import run_argv
+
+            return run_argv(m, st.fork(), inner, list(event.argv[texts.index(option) + 1 :]))
+    return None
+
+
+def _content(m: Machine, st: State, fr: Frame, file: Value) -> Value | None:
+    if file.text in {"-", "/dev/stdin"}:
+        return st.unread if st.unread is not None else fr.stdin.text
+    return content_of(m, st, file)
+
+
+__all__ = ("run",)
