@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace as dc_replace
 from hashlib import sha256
 from pathlib import Path
@@ -157,8 +157,12 @@ class Team:
         agent.transcript.note(ref, "task_started", order=order.prompt, parent_call_id=ref.parent_call_id)
         return agent
 
-    async def run_at(self, order: Order, bench: Bench, agent_id: str) -> SubagentResult:
+    async def run_at(
+        self, order: Order, bench: Bench, agent_id: str, *, takes_slot: bool = True
+    ) -> SubagentResult:
         """Run one order in a workplace that the caller made, outside any lead's turn: a resolver, a campaign's target.
+
+        A resolver takes no slot: whoever waits for it may hold the last one.
 
         Raises:
             DecurionError: the log or the law failed.
@@ -167,7 +171,7 @@ class Team:
         self.shared.workplaces[agent_id] = bench.path
         if (before := self._finished_before(ref)) is not None:
             return before
-        async with self._slots:
+        async with self._slots if takes_slot else nullcontext():
             return await self._run_child(ref, order, "", bench)
 
     # ---- both ----

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from secrets import token_hex
 
 import anyio
 
@@ -93,7 +94,7 @@ class Checkouts:
     _isolation: Isolation | None = None
     _queue: anyio.Lock = field(default_factory=anyio.Lock)
     _labels: dict[str, str] = field(default_factory=dict[str, str])
-    _resolvers: int = 0
+    _merging: anyio.Lock = field(default_factory=anyio.Lock)
 
     async def prepare(self) -> Isolation:
         """Take the snapshot from which all start, or take up that of an interrupted session.
@@ -188,13 +189,14 @@ class Checkouts:
 
     async def _integrate(self, isolation: Isolation) -> Integrated:
         verify = self.session.options.work.verify or None
-        return await isolation.integrate(tuple(self.works.values()), verify=verify, resolve=self.resolve)
+        async with self._merging:
+            return await isolation.integrate(tuple(self.works.values()), verify=verify, resolve=self.resolve)
 
     async def resolve(self, conflict: Conflict, tree: Worktree) -> None:
         """Let a subagent resolve a conflict or mend a red check; whether it worked is judged by the merge."""
         order = Order(conflict.brief, RESOLVER, f"resolve a {conflict.kind} of {conflict.work.agent_id}")
-        self._resolvers += 1
-        await self.session.team.run_at(order, Workplace(tree), f"resolver-{self._resolvers}")
+        # A fresh id: after a crash the same conflict is another piece of work, in a tree that was laid out again.
+        await self.session.team.run_at(order, Workplace(tree), f"resolver-{token_hex(4)}", takes_slot=False)
 
     async def aclose(self) -> None:
         """Let go of the session's hub."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+import anyio
 import pytest
 
 from decurion.agents.task import Order
 from decurion.agents.tools import ToolContext
 from decurion.hooks import PreToolUse, RunRef, ToolCall, Verdict
 from decurion.orchestrator.fence import fence_hook
-from decurion.orchestrator.options import ModelOptions, SessionOptions, WorkOptions
+from decurion.orchestrator.options import LimitOptions, ModelOptions, SessionOptions, WorkOptions
 from decurion.orchestrator.session import open_session
 from tests.orchestrator.git.repository import Repository, make_repository
 
@@ -170,3 +172,33 @@ async def test_isolated_subagents_stay_out_of_the_users_checkout(
     decision = await hook.run(PreToolUse(RunRef("s1", "a", "general", "lead", 1), call))
     assert (decision is not None and decision.verdict is Verdict.DENY) is refused
     assert await hook.run(PreToolUse(RunRef("s1", "lead", "lead"), call)) is None
+
+
+class Hands:
+    """A workplace that nobody else looks after."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.environ: Mapping[str, str] = {}
+
+    async def checkpoint(self, turn: int) -> None:
+        """Keep nothing."""
+
+    async def finish(self, message: str) -> None:
+        """Commit nothing."""
+
+
+async def test_a_resolver_does_not_wait_for_the_slot_of_who_waits_for_it(tmp_path: Path) -> None:
+    options = SessionOptions(tmp_path, ModelOptions(name="offline"), LimitOptions(running_at_once=1))
+    (tmp_path / "a.py").write_text("def load():\n    return 1\n")
+    async with open_session(options) as session:
+
+        class Nested(Hands):
+            async def finish(self, message: str) -> None:
+                order = Order("Rename load to read_config in a.py", "refactorer")
+                await session.team.run_at(order, Hands(tmp_path), "resolver-1", takes_slot=False)
+
+        with anyio.fail_after(25):
+            order = Order("Find load in a.py", "explorer")
+            await session.team.run_at(order, Nested(tmp_path), "outer-1")
+    assert "read_config" in (tmp_path / "a.py").read_text()
