@@ -65,7 +65,7 @@ class Ledger:
 
     def _agent_end(self, record: Record, place: Place) -> None:
         key = _agent(record)
-        if self.agents.pop(key, None) is None and key[0] in self._strict:
+        if self.agents.pop(key, None) is None and key not in self._started and key[0] in self._strict:
             self._wrong(place, f"agent {key[1]} ends but did not start")
         self._settle(key, record, f"agent {key[1]} ended")
 

@@ -338,3 +338,15 @@ def test_a_log_in_which_nothing_happened_yet_is_empty_and_no_damage(tmp_path: Pa
     assert (report.ok, report.state, report.records) == (True, "empty", 0)
     (tmp_path / "audit.head").write_bytes(b"")
     assert not verify(str(tmp_path / "audit.jsonl")).ok
+
+
+def test_an_agent_that_a_resume_goes_on_with_may_end_without_a_new_start(tmp_path: Path) -> None:
+    with open_log(tmp_path / "audit.jsonl") as log:
+        log.write(LEAD, "session_start", source="startup")
+        log.write(child(1), "agent_start")
+        log.write(LEAD, "session_start", source="resume")
+        log.write(child(1), "agent_end", status="completed")
+        log.write(child(2), "agent_end", status="completed")
+        log.write(LEAD, "session_end", reason="completed")
+        found = [problem.message for problem in verify(log.path).problems]
+    assert found == ["agent agent-2 ends but did not start"]
