@@ -155,7 +155,46 @@ def _wget(m: Machine, st: State, event: ExecEvent) -> Outcome | None:
     return DONE
 
 
+FETCH_OPTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "aria2c": ("o", ("out",)),
+    "axel": ("o", ("output",)),
+    "http": ("o", ("output",)),
+    "https": ("o", ("output",)),
+    "xh": ("o", ("output",)),
+    "wget2": ("O", ("output-document",)),
+    "curlie": ("o", ("output",)),
+    "lftp": ("", ()),
+    "aws": ("", ()),
+    "gsutil": ("", ()),
+    "tftp": ("", ()),
+}
+"""Other programs that fetch, and the options that name the file; those without copy from an address to a path."""
+
+
+def fetch(m: Machine, st: State, event: ExecEvent) -> Outcome | None:
+    """Remember which file holds what the program fetches."""
+    short, long = FETCH_OPTIONS[event.name or ""]
+    named = list(values_of(event.argv, short, *long)) if long else _copied_here(event)
+    if long and not named and event.name in {"aria2c", "axel", "wget2"}:
+        named = _remote_names(event)
+    for value in named:
+        put_file(m, st, value, unknown(f"what {event.name} fetches", (event,)))
+    return None
+
+
+def _copied_here(event: ExecEvent) -> list[Value]:
+    """`aws s3 cp s3://b/x.sh .` leaves x.sh here; `tftp host -c get x.sh` too."""
+    words = operands(event.argv)
+    texts = [value.text or "" for value in words]
+    if "get" in texts[:-1]:
+        return [words[-1], literal(posixpath.basename(texts[texts.index("get") + 1]))]
+    if len(words) < 2 or "://" not in texts[-2] or "://" in texts[-1] or texts[-1] == "-":
+        return []
+    return [words[-1], literal(posixpath.join(texts[-1], posixpath.basename(texts[-2])))]
+
+
 _RUN = {
+    **dict.fromkeys(FETCH_OPTIONS, fetch),
     "cp": _copy,
     "mv": _copy,
     "ln": _copy,

@@ -83,7 +83,24 @@ def run_argv(
     return Outcome(unknown(f"output of {program.show()}", tuple(m.trace[-1:])))
 
 
+GIT_VERBS = frozenset(
+    "push reset clean checkout restore switch branch stash rebase rm tag reflog gc prune update-ref filter-branch filter-repo"
+    " checkout-index read-tree worktree submodule remote config credential fetch clone pull send-pack replace merge".split()
+)
+
+
+def _as_git(event: ExecEvent) -> ExecEvent:
+    """`git-push` and `hub push` are `git push`."""
+    name = event.name or ""
+    if name.startswith("git-") and name[4:] in GIT_VERBS:
+        return replace(event, name="git", argv=(literal(name[4:]), *event.argv))
+    if name == "hub" and event.argv and event.argv[0].text in GIT_VERBS:
+        return replace(event, name="git")
+    return event
+
+
 def _run_one(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
+    event = _as_git(event)
     if any(file.link and file.target for file in st.files.values()):
         followed = through_links(m, st, event)
         if followed is not None:

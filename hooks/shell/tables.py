@@ -79,7 +79,7 @@ _OUTPUTS = dict.fromkeys(
     ),
     "outputs:run",
 )
-_FILES = dict.fromkeys(_words("cp mv ln install link mkdir touch dd rm unlink curl wget"), "files:run")
+_FILES = dict.fromkeys(_words("cp mv ln install link mkdir touch dd rm unlink curl wget aria2c axel http https xh wget2 curlie lftp aws gsutil tftp"), "files:run")
 _WRAPPERS = dict.fromkeys(
     _words(
         "nice ionice nohup setsid timeout gtimeout time gtime stdbuf unbuffer chrt taskset flock strace ltrace unshare"
@@ -118,13 +118,21 @@ _CARRIERS = {
     **dict.fromkeys(_words("ed red"), "carriers.editors:ed"), **dict.fromkeys(_words("emacs emacsclient"), "carriers.editors:emacs"),
     **dict.fromkeys(_words("make gmake gnumake bmake"), "carriers.builds:make"),
     **dict.fromkeys(_words("npm pnpm yarn npx bunx pnpx"), "carriers.packages:npm"),
-    **dict.fromkeys(_words("poetry pipenv uv uvx rye pdm hatch bundle composer pipx conda mamba cargo"), "carriers.packages:runner"),
+    **dict.fromkeys(_words("poetry pipenv uv uvx rye pdm hatch bundle composer pipx conda mamba cargo tox pixi devbox rtx volta"), "carriers.packages:runner"),
     **dict.fromkeys(_words("docker podman nerdctl docker-compose podman-compose kubectl oc k3s lxc minikube vagrant"
                            " buildah distrobox toolbox systemd-nspawn lxc-attach crictl"), "carriers.containers:run"),
     "tar": "carriers.archives:tar", "gtar": "carriers.archives:tar", "bsdtar": "carriers.archives:tar",
     "zip": "carriers.archives:zip_", "cpio": "carriers.archives:none", "7z": "carriers.archives:none",
     **dict.fromkeys(_words("dc m4 expect tclsh wish tex latex pdflatex xelatex lualatex pdftex luatex latexmk"), "carriers.others:run"),
     **dict.fromkeys(_words("ansible salt salt-call"), "carriers.others:ansible"),
+    **dict.fromkeys(_words("heroku railway kamal hcloud render dokku scalingo clever platform terminus gcloud fly flyctl eb cf az doctl"
+                           " ibmcloud copilot aws"), "carriers.cloud:run"),
+    **dict.fromkeys(_words("just task mask"), "carriers.recipes:run"), "manage.py": "carriers.frameworks:django",
+    "rails": "carriers.frameworks:rails", "concurrently": "carriers.frameworks:each", "pueue": "carriers.frameworks:each",
+    **dict.fromkeys(_words("go gcc g++ cc c++ clang clang++ tcc rustc javac java zig crystal nim kotlinc kotlin dotnet rust-script"
+                           " cargo-script odin ghc runghc runhaskell ocaml vlang dmd ldc2"), "carriers.compiled:build"),
+    **dict.fromkeys(_words("pytest py.test"), "carriers.compiled:test"),
+    **dict.fromkeys(_words("pwsh powershell powershell.exe"), "carriers.powershell:run"), "microk8s": "carriers.containers:run",
     "sqlite3": "carriers.databases:sqlite", "psql": "carriers.databases:psql", "mysql": "carriers.databases:mysql",
     "mariadb": "carriers.databases:mysql", "ftp": "carriers.databases:bang", "gnuplot": "carriers.databases:bang", "newgrp": "wrappers:run",
     "less": "carriers.databases:less", "man": "carriers.databases:man", "bc": "carriers.databases:none",

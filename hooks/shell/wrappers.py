@@ -93,6 +93,8 @@ SUBCOMMANDS = {
     "nodenv": "exec", "asdf": "exec", "mise": "exec x", "dotenvx": "run",
 }  # fmt: skip
 """Where the program to run stands behind this subcommand; other subcommands do not run anything."""
+BARE = frozenset({"dotenv"})
+"""Names of two programs: one with the subcommand, one without."""
 OPERANDS_AFTER = {"aws-vault": 1, "direnv": 1}
 JOINED = frozenset(
     {
@@ -155,7 +157,7 @@ def _behind_subcommand(name: str, words: tuple[Value, ...]) -> int | None:
         return 0
     at = skip(words)
     if at >= len(words) or words[at].text not in wanted:
-        return None
+        return 0 if name in BARE else None
     return at + 1 + OPERANDS_AFTER.get(name, 0)
 
 

@@ -25,9 +25,7 @@ def make(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         inside.cwds, inside.fallback = folders_named(m, inside, folder), ()
     names = _given(m, words)
     texts = [m.hide(value) for value in values_of(words, "", "eval")]
-    texts.extend(
-        m.hide(value)[2:] for value in words if value.prefix.startswith("-E") and len(value.prefix) > 2
-    )
+    texts.extend(m.hide(value) for value in values_of(words, "E"))
     texts.extend(m.hide(file) for file in _files(m, inside, fr, words))
     for text in texts:
         _Makefile(

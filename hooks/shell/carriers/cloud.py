@@ -7,6 +7,7 @@ import re
 from ...frozen import replace
 from ..code import run_shell
 from ..events import ExecEvent, Value, literal
+from ..files import fetch
 from ..machine import Frame, Machine, Outcome, State
 from ..options import skip, values_of
 from ..values import join
@@ -50,6 +51,7 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     inner = replace(fr, via=(*fr.via, name), depth=fr.depth + 1, remote=f"host of {name}")
     texts = [value.text for value in words]
     if name == "aws":
+        fetch(m, st, event)
         _send_command(m, st, inner, texts)
     short, long = CODE_OPTIONS.get(name, ("", ()))
     if RUNNING & {text for text in texts if text}:

@@ -73,8 +73,23 @@ def _run(m: Machine, st: State, fr: Frame, event: ExecEvent, rest: tuple[Value, 
     if entry is not None and entry.parts:
         command.insert(0, entry)
     inner = _inner(fr, event, f"new {_shown(rest, at)}", mounts)
+    program = IMAGES.get(_image_name(rest, at))
+    if program is not None and entry is None and not (command and command[0].text == program):
+        command.insert(0, literal(program))
     folder = next((value.text for value in values_of(options, "w", "workdir") if value.text), "/")
     return _inside(m, st, inner, tuple(command), folder)
+
+
+IMAGES = {
+    **{name: name for name in ("terraform", "tofu", "terragrunt", "git", "kubectl", "helm", "curl", "rclone", "pulumi", "twine", "aws")},
+    "aws-cli": "aws", "opentofu": "tofu", "azure-cli": "az", "k8s": "kubectl", "restic": "restic", "ansible": "ansible",
+}  # fmt: skip
+"""Images whose entry point is the program they are named after."""
+
+
+def _image_name(words: tuple[Value, ...], at: int) -> str:
+    text = words[at].text or "" if at < len(words) else ""
+    return text.rpartition("/")[2].partition(":")[0].partition("@")[0]
 
 
 def _inside(
@@ -153,16 +168,22 @@ def _behind_dashes(
 
 
 def _k3s(m: Machine, st: State, fr: Frame, event: ExecEvent, words: tuple[Value, ...]) -> Outcome | None:
-    """`k3s kubectl …`."""
-    return _kubectl(m, st, fr, event, words[1:])
+    """`k3s kubectl …`, `minikube kubectl -- …`."""
+    texts = [value.text for value in words]
+    if "kubectl" not in texts:
+        return _behind_dashes(m, st, fr, event, words) if event.name == "minikube" else None
+    rest = [value for value in words[texts.index("kubectl") :] if value.text != "--"]
+    return run_argv(m, st, replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1), rest)
 
 
 _NAMED = {
     "kubectl": _kubectl,
     "oc": _kubectl,
     "k3s": _k3s,
+    "microk8s": _k3s,
+    "minikube": _k3s,
     **dict.fromkeys(
-        ("lxc", "lxc-attach", "vagrant", "distrobox", "toolbox", "systemd-nspawn", "minikube", "crictl"),
+        ("lxc", "lxc-attach", "vagrant", "distrobox", "toolbox", "systemd-nspawn", "crictl"),
         _behind_dashes,
     ),
 }

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..code import run_shell
+from ..code import note_unknown_code, run_shell
 from ..events import ExecEvent, Value
 from ..machine import Frame, Machine, Outcome, State
 from ..options import values_of
 from ..redirects import content_of
+from ..values import unknown
 
 PATTERNS: dict[str, str] = {
     "dc": r"!\s*([^<>=\n][^\n]*)",
@@ -33,11 +34,15 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     pattern = PATTERNS[KINDS.get(name, name)]
     inner = replace(fr, via=(*fr.via, name), depth=fr.depth + 1)
     given = st.unread if st.unread is not None else fr.stdin.text
+    if given is None and fr.stdin.kind == "pipe" and KINDS.get(name) == "tcl" and not event.argv:
+        note_unknown_code(m, inner, unknown("standard input", fr.stdin.upstream), name)
     texts: list[Value] = [*event.argv, *([given] if given is not None else [])]
     texts.extend(text for value in event.argv if (text := content_of(m, st, value)) is not None)
     for text in texts:
         for found in re.finditer(pattern, m.hide(text)):
             run_shell(m, st, inner, m.value(found[1].strip("{}\"' ")), name)
+        for found in re.finditer(r"\bfile\s+delete\s+(?:-force\s+|--\s+)*([^;\n\]}]+)", m.hide(text)):
+            run_shell(m, st, inner, m.value(f"rm -r -f {found[1].strip()}"), name)
     return None
 
 

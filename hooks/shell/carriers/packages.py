@@ -18,6 +18,10 @@ NPM_LONG = frozenset({"package", "call", "prefix", "workspace", "loglevel", "reg
 RUNS_SCRIPTS = frozenset({"run", "run-script", "test", "t", "tst", "start", "stop", "restart", "install", "i", "ci", "publish",
                           "pack", "rebuild", "version", "add", "build", "dev", "lint"})  # fmt: skip
 
+OWN_COMMANDS = frozenset("publish unpublish npm node set config cache remove up upgrade why link unlink init info list ls audit dedupe"
+                         " store env deploy patch import outdated prune version plugin constraints explain global self-update"
+                         " licenses login logout owner tag team bin check create import pnp".split())  # fmt: skip
+
 
 def _inner(fr: Frame, event: ExecEvent) -> Frame:
     return replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
@@ -47,9 +51,23 @@ def npm(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         return None
     if sub in RUNS_SCRIPTS or event.name in {"yarn", "pnpm"}:
         _scripts(m, inside, inner, rest)
-    if event.name in {"yarn", "pnpm"} and sub in {"node", "workspace", "workspaces"}:
+    return _other_program(m, inside, inner, event, rest) if event.name in {"yarn", "pnpm"} else None
+
+
+def _other_program(
+    m: Machine, st: State, fr: Frame, event: ExecEvent, rest: tuple[Value, ...]
+) -> Outcome | None:
+    """`yarn workspace a npm publish` is yarn's own command there; `pnpm prisma …` runs the package's program."""
+    sub = rest[0].text or ""
+    if event.name == "yarn" and sub == "workspace":
+        return run_argv(m, st, fr, [event.program, *rest[2:]], functions=False) if rest[2:] else None
+    if event.name == "yarn" and sub == "workspaces":
+        behind = rest[2:]
+        at = skip(behind, "j", frozenset({"jobs", "include", "exclude", "from", "since"}))
+        return run_argv(m, st, fr, [event.program, *behind[at:]], functions=False) if behind[at:] else None
+    if sub in RUNS_SCRIPTS or sub in OWN_COMMANDS:
         return None
-    return None
+    return run_argv(m, st.fork(), replace(fr, speculative=True), list(rest), functions=False)
 
 
 def _call_option(m: Machine, st: State, fr: Frame, words: tuple[Value, ...]) -> None:
@@ -117,6 +135,11 @@ RUNNERS: dict[str, tuple[frozenset[str], str, str]] = {
     "conda": (frozenset({"run"}), "np", "name prefix cwd"),
     "mamba": (frozenset({"run"}), "np", "name prefix cwd"),
     "cargo": (frozenset({"watch"}), "", ""),
+    "tox": (frozenset({"exec", "e"}), "e", "env"),
+    "pixi": (frozenset({"run", "exec"}), "e", "environment manifest-path spec"),
+    "devbox": (frozenset({"run"}), "c", "config"),
+    "rtx": (frozenset({"exec", "x"}), "", ""),
+    "volta": (frozenset({"run"}), "", "node npm yarn"),
 }
 
 
@@ -140,6 +163,6 @@ def runner(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
     tail = list(rest[skip(rest, short, valued) :])
     if tail and event.name == "hatch" and ":" in (tail[0].text or ""):
         tail[0] = literal((tail[0].text or "").partition(":")[2])
-    if tail and (tail[0].text or "").endswith(".py"):
+    if tail and (tail[0].text == "-" or (tail[0].text or "").endswith(".py")):
         tail.insert(0, literal("python"))
     return run_argv(m, st, inner, tail, functions=False) if tail else None

@@ -45,8 +45,9 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     for pattern, plain in NAMES:
         text = re.sub(pattern, plain, text)
     for statement in re.split(r"[;\n|{}]+", text):
-        if re.match(r"\s*(?:&\s*)?[\w./~-]+(?:\s|$)", statement):
-            run_shell(m, st, inner, m.value(statement.strip().lstrip("& ")), event.name or "")
+        plain = statement.strip().lstrip("& ")
+        if plain.partition(" ")[0].rpartition("/")[2] in m.guarded:
+            run_shell(m, st, inner, m.value(plain), event.name or "")
     return None
 
 

@@ -81,6 +81,10 @@ def _script(m: Machine, st: State, fr: Frame, event: ExecEvent, words: tuple[Val
     script = words[0]
     if script.text in {"/dev/stdin", "/dev/fd/0"}:
         return _stdin(m, st, fr, event, words[1:])
+    if (script.text or "").rpartition("/")[2] == "manage.py":
+        from .frameworks import django_words
+
+        django_words(m, st, fr, words[1:])
     content = content_of(m, st, script)
     if content is None:
         note_unknown_script(m, fr, script, event.name or "python")
@@ -114,6 +118,11 @@ def run_python(
     import warnings
 
     source = m.hide(code)
+    if "!" in source and event.name in {"ipython", "jupyter"}:
+        from ..code import run_shell
+
+        for line in re.findall(r"(?m)^\s*!+(.*)$", source):
+            run_shell(m, st, fr, m.value(line), event.name or "")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

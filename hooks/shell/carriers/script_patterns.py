@@ -8,7 +8,7 @@ SHELL = re.compile(
     r"(?<![\w$>])(?:system|exec|popen|popen2|popen3|capture2e?|capture3|spawn|spawnSync|exec(?:File)?(?:Sync)?|execFile"
     r"|shell_exec|passthru|proc_open|pcntl_exec|os\.execute|io\.popen|Kernel\.(?:system|exec|spawn)|Process\.(?:spawn|exec)"
     r"|IO\.popen|PTY\.spawn|Open3\.\w+|qx|run|shell|do shell script|System\.cmd|os:cmd|Deno\.Command|Deno\.run|Bun\.spawn\w*"
-    r"|callCommand|callProcess|readProcess|readCreateProcess|rawSystem|run-shell-command|run-program"
+    r"|exec\.Command(?:Context)?|Command::new|getRuntime\(\)\.exec|ProcessBuilder|Process\.Start|callCommand|callProcess|readProcess|readCreateProcess|rawSystem|run-shell-command|run-program"
     r"|execvp|execlp|syscall|sh|execa|execaSync|zx|run_command|rawToChar|system2|pipeline)(?![\w])"
 )
 """Names of calls that hand their arguments to a shell or start a program, in any of the languages."""
@@ -17,11 +17,11 @@ LOOSE = frozenset({"run", "shell", "sh", "spawn", "exec", "pipeline", "syscall"}
 DELETE_TREE = re.compile(
     r"(?<![\w])(?:FileUtils\.(?:rm_rf?|rmtree|remove_dir|remove_entry(?:_secure)?|remove)|rm_rf|rmtree|remove_tree|rmSync|rmdirSync"
     r"|removeSync|rimrafSync|rimraf|(?:fs|fs(?:/promises|-extra)?['\"]\))\.(?:promises\.)?(?:rm|rmdir|remove)|fsp\.(?:rm|rmdir)|promises\.(?:rm|rmdir)|Deno\.remove(?:Sync)?"
-    r"|require\(['\"](?:rimraf|del|trash)['\"]\)(?:\.\w+)?|rm(?=\([^)]*\brecursive\s*[:=]\s*true)|removeItem|delete-directory-tree|removeDirectoryRecursive|removePathForcibly"
+    r"|require\(['\"](?:rimraf|del|trash)['\"]\)(?:\.\w+)?|rm(?=\([^)]*\brecursive\s*[:=]\s*true)|removeItem|os\.RemoveAll|remove_dir_all|FileUtils\.deleteDirectory|deleteRecursively|Directory\.Delete|filesystem::remove_all|delete-directory-tree|removeDirectoryRecursive|removePathForcibly"
     r"|del\.sync|delete_tree|emptyDirSync|unlinkRecursive|deltree|File\.rm_rf!?|trash)(?![\w])"
 )
 DELETE = re.compile(
-    r"(?<![\w])(?:unlink(?:Sync)?|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete|unlink)|FileUtils\.(?:rm|rm_f)|os\.remove|rmdir|file\.remove|delete-file|removeFile)(?![\w])"
+    r"(?<![\w])(?:unlink(?:Sync)?|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete|unlink)|FileUtils\.(?:rm|rm_f)|os\.[rR]emove|remove_file|Files\.delete(?:IfExists)?|rmdir|file\.remove|delete-file|removeFile)(?![\w])"
 )
 WRITE = re.compile(
     r"(?<![\w])(?:(?:write|append)File(?:Sync)?|createWriteStream|file_put_contents|File\.(?:write|binwrite)|IO\.write|Deno\.write\w+|Bun\.write)(?![\w])"
@@ -65,7 +65,7 @@ ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|([0-7]{3})|
 
 
 BETWEEN = re.compile(
-    r"[\s(\[,{]+|qw\s*(?=[({\[/])|(?:args|cmd|file|command|atPath|at|path|of)\s*:|#[pP](?=['\"])|=>|(?:glob|Dir(?:\.glob)?)\b|split\s*\(\s*/[^/]*/\s*,"
+    r"[\s(\[,{]+|\)\s*\.args?\s*\(\s*&?\[?|qw\s*(?=[({\[/])|(?:args|cmd|file|command|atPath|at|path|of)\s*:|#[pP](?=['\"])|=>|(?:glob|Dir(?:\.glob)?)\b|split\s*\(\s*/[^/]*/\s*,"
 )
 LISTS = re.compile(
     r"(?:q[qwx]?|%[wWqQi]?)\s*(?:\(([^()]*)\)|\{([^{}]*)\}|\[([^\[\]]*)\]|<([^<>]*)>|([/|!#])((?:(?!\5).)*)\5)",

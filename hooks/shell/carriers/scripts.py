@@ -126,6 +126,10 @@ def _subcommand(
 
 def _script(m: Machine, st: State, fr: Frame, name: str, rest: tuple[Value, ...]) -> Outcome | None:
     script = rest[0]
+    if name == "php" and (script.text or "").rpartition("/")[2] == "artisan":
+        from .frameworks import artisan
+
+        artisan(m, st, fr, rest[1:])
     content = content_of(m, st, script)
     if content is None:
         note_unknown_script(m, fr, script, name)
