@@ -22,7 +22,7 @@ from .preflight import LEAST_FREE, Place, survey
 from .snapshot import adopt, take
 from .work import Work, changes
 from .workbench import Gate, Resolve, Workbench
-from .worktree import Worktree, load
+from .worktree import Record, Worktree, load
 
 MERGE_TREE = "_merge"
 """The agent id under which the worktree for checks and resolutions goes."""
@@ -104,16 +104,26 @@ class Isolation:
         self._work_file(agent_id).unlink(missing_ok=True)
         tree = await trees.add(self.hub, agent_id, self.head, self.place.prefix)
         try:
-            tree.path.mkdir(parents=True, exist_ok=True)
-            how = Populate(self.options.setup, self.options.setup_seconds)
-            return await populate(tree, self.place, how, self._imports)
+            return await self._ready(tree)
         except (GitError, OSError):
             await trees.remove(tree, await tree.seal("An unfinished set-up"))
             raise
 
+    async def _ready(self, tree: Worktree) -> Worktree:
+        tree.path.mkdir(parents=True, exist_ok=True)
+        how = Populate(self.options.setup, self.options.setup_seconds)
+        return await populate(tree, self.place, how, self._imports)
+
     async def reopen(self, agent_id: str) -> Worktree:
-        """Take up an interrupted agent's worktree at its newest checkpoint; a fresh one where it never had any."""
-        return await trees.restore(self.hub, agent_id) or await self.open(agent_id)
+        """Take up an agent's worktree at its newest checkpoint, or at its finished work; a fresh one where it has none."""
+        restored = await trees.restore(self.hub, agent_id)
+        if restored is not None:
+            return restored
+        done = await self.finished(agent_id)
+        if done is None or done.empty:
+            return await self.open(agent_id)
+        record = Record(agent_id, done.base, "", self.place.prefix)
+        return await self._ready(await trees.stand_again(self.hub, record, done.commit, done.base))
 
     def existing(self, agent_id: str) -> Worktree | None:
         """The worktree of an agent as an earlier process left it, untouched."""

@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
@@ -96,19 +96,24 @@ async def restore(hub: Hub, agent_id: str) -> Worktree | None:
     turns = await hub.refs("agent", found.name, "turn")
     newest = turns[max(turns)] if turns else found.base
     notices = await _keep_interrupted(hub, found)
-    record = found.record
-    tree = await add(hub, agent_id, newest, record.prefix)
-    stood = (await hub.git.line("rev-list", "--parents", "-1", newest)).split()[2:] or [record.base]
+    stood = (await hub.git.line("rev-list", "--parents", "-1", newest)).split()[2:] or [found.base]
+    record = replace(found.record, turn=int(max(turns)) if turns else 0)
+    return await stand_again(hub, record, newest, stood[0], (*found.notices, *notices))
+
+
+async def stand_again(
+    hub: Hub, record: Record, files: str, head: str, notices: Sequence[str] = ()
+) -> Worktree:
+    """Make a worktree anew for an agent that was there before: the files of one commit, HEAD at another."""
+    tree = await add(hub, record.agent_id, files, record.prefix)
     await (
         hub.git.at(tree.root)
         .with_env(GIT_DIR=tree.record.admin)
-        .run("update-ref", "--no-deref", "HEAD", stood[0])
+        .run("update-ref", "--no-deref", "HEAD", head)
     )
-    turn = int(max(turns)) if turns else 0
-    again = Record(agent_id, record.base, tree.record.admin, record.prefix, record.ignored, record.env, turn)
-    restored = Worktree(hub, again, (*found.notices, *notices))
-    restored.save()
-    return restored
+    again = Worktree(hub, replace(record, admin=tree.record.admin), notices)
+    again.save()
+    return again
 
 
 async def _keep_interrupted(hub: Hub, found: Worktree) -> list[str]:
@@ -200,7 +205,5 @@ def _told(removal: Removal) -> list[str]:
 
 def with_removal(work: Work, removal: Removal) -> Work:
     """Say in a work what became of its worktree."""
-    from dataclasses import replace
-
     where = work.where if removal.removed else f"{removal.kept} (kept), {work.where}"
     return replace(work, where=where, notices=(*work.notices, *_told(removal)))

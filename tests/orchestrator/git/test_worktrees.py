@@ -361,6 +361,18 @@ async def test_an_interrupted_worktree_goes_on_from_its_newest_checkpoint(
     await second.aclose()
 
 
+async def test_a_finished_agent_that_goes_on_finds_its_files(isolation: Isolation) -> None:
+    """A crash may come after the work was committed and before its result was written down."""
+    tree = await isolation.open("a")
+    (tree.root / "new.txt").write_text("x\n")
+    first = await isolation.finish(tree, "work")
+    again = await isolation.reopen("a")
+    assert (again.root / "new.txt").read_text() == "x\n"
+    (again.root / "more.txt").write_text("y\n")
+    second = await isolation.finish(again, "more work")
+    assert (second.base, second.files) == (first.base, ("more.txt", "new.txt"))
+
+
 async def test_work_survives_being_written_down(isolation: Isolation) -> None:
     tree = await isolation.open("a")
     (tree.root / "new.txt").write_text("x\n")
