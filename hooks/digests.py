@@ -6,6 +6,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Protocol
 
     class Digest(Protocol):
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
             ...
 
 
-__all__ = ("blake2b", "sha256")
+__all__ = ("blake2b", "makers", "sha256")
 
 
 def sha256(data: bytes = b"") -> Digest:
@@ -35,6 +36,12 @@ def sha256(data: bytes = b"") -> Digest:
 def blake2b(data: bytes = b"", *, key: bytes = b"", digest_size: int = 64) -> Digest:
     """Begin a BLAKE2b, keyed or not; `hashlib`'s is the same one."""
     return _first_of("_blake2").blake2b(data, key=key, digest_size=digest_size)
+
+
+def makers() -> tuple[Callable[..., Digest], Callable[..., Digest]]:
+    """Give what makes SHA-256 and BLAKE2b itself, for whoever makes many: looking it up each time is felt."""
+    module = sys.modules.get("hashlib") or _first_of("_sha2", "_sha256")
+    return module.sha256, _first_of("_blake2").blake2b
 
 
 def _first_of(*names: str) -> Any:

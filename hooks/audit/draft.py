@@ -5,7 +5,7 @@ This runs for every record, so it is spelt out where a loop or a call more would
 
 from __future__ import annotations
 
-from ..digests import blake2b, sha256
+from ..digests import makers
 from .plain import MAX_FIELD, MAX_TEXT, plain
 from .record import WHO_FIELDS, encode, fragment, members, quote, utf8
 
@@ -42,6 +42,7 @@ class Drafter:
 
     def __init__(self, session_id: str, law: dict[str, str], key: bytes, redactor: Redactor) -> None:
         self._key, self._redactor = key, redactor
+        self._sha256, self._blake2b = makers()
         self._law = members(law, ("policy_sha256", "enforcement"))
         self._nobody = members({"session_id": session_id, "depth": 0, "turn": 0}, WHO_FIELDS)
         self._agents: dict[int, tuple[RunRef, str]] = {}
@@ -108,8 +109,8 @@ class Drafter:
     def _asked(self, given: str, original: str) -> str:
         data = utf8(given)
         before = data if given is original else utf8(original)
-        mac = blake2b(before, key=self._key, digest_size=32).hexdigest()
-        return f'"input":{given},"input_sha256":"{sha256(data).hexdigest()}","input_mac":"{mac}"'
+        mac = self._blake2b(before, key=self._key, digest_size=32).hexdigest()
+        return f'"input":{given},"input_sha256":"{self._sha256(data).hexdigest()}","input_mac":"{mac}"'
 
 
 def _further(extra: dict[str, Any]) -> str:

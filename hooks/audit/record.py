@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ..digests import Digest
+
 VERSION = 1
 
 FIELDS = (
@@ -137,10 +139,10 @@ def members(values: dict[str, Any], names: tuple[str, ...]) -> str:
     return ",".join([f'"{name}":{fragment(values.get(name))}' for name in names])
 
 
-def seal(body: str) -> tuple[bytes, str]:
+def seal(body: str, make: Callable[..., Digest] = sha256) -> tuple[bytes, str]:
     """Give the line, newline included, and the hash of a record's JSON text without `hash` and closing brace."""
     data = utf8(body)
-    digest = sha256(data + b"}").hexdigest()
+    digest = make(data + b"}").hexdigest()
     return b'%s,"hash":"%s"}\n' % (data, digest.encode()), digest
 
 

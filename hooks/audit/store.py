@@ -15,6 +15,7 @@ import json
 import os
 import time
 
+from ..digests import makers
 from ..errors import AuditError
 from .places import make_private
 from .record import GENESIS, VERSION, is_object, seal
@@ -79,7 +80,7 @@ class Store:
         self.path = os.path.abspath(path)
         self.seq, self.hash, self.size, self.part = 0, GENESIS, 0, 0
         self._own, self._max_bytes, self._watch = own, max_bytes, watch
-        self._clock = Clock()
+        self._clock, self._sha256 = Clock(), makers()[0]
         self._mutex = _thread.allocate_lock()
         self._log_fd, self._head_fd = -1, -1
         self._inode, self._seen = 0, 0.0
@@ -241,7 +242,8 @@ class Store:
     def _seal(self, body: Body) -> tuple[bytes, str]:
         seq = self.seq + 1
         text = body if isinstance(body, str) else body(seq, self.hash)
-        return seal(f'{{"v":{VERSION},"seq":{seq},"ts":"{self._clock.now()}",{text},"prev":"{self.hash}"')
+        text = f'{{"v":{VERSION},"seq":{seq},"ts":"{self._clock.now()}",{text},"prev":"{self.hash}"'
+        return seal(text, self._sha256)
 
     def _put(self, line: bytes, digest: str) -> None:
         written = os.write(self._log_fd, line)
