@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -210,8 +211,8 @@ async def test_a_file_that_changes_between_two_steps_is_not_overwritten(
     isolation = await result({"README.md": b"agent\n", "src/pkg/util.py": b"agent\n"})
     set_one = Journal._set  # pyright: ignore[reportPrivateUsage] - the moment between two files
 
-    def slow(journal: Journal, *args: object, **named: bool) -> None:
-        set_one(journal, *args, **named)  # type: ignore[arg-type]
+    def slow(journal: Journal, *args: Any, **named: bool) -> None:
+        set_one(journal, *args, **named)
         repository.write("src/pkg/util.py", "saved in this very moment\n")
 
     monkeypatch.setattr(Journal, "_set", slow)
