@@ -21,7 +21,6 @@ from decurion.agents.moments import (
     Listener,
     Moment,
     Notice,
-    Replied,
     Waiting,
 )
 from decurion.hooks import AuditError
@@ -79,7 +78,8 @@ def logging_listener(log: structlog.typing.FilteringBoundLogger, further: Listen
     return listen
 
 
-def _told(moment: Moment) -> tuple[str, dict[str, Any]] | None:  # noqa: PLR0911 - one return a kind reads best
+def _told(moment: Moment) -> tuple[str, dict[str, Any]] | None:
+    # What goes well is in the audit log; a line for each reply and call would cost a tenth of a turn.
     match moment:
         case AgentStarted(ref, _, max_turns, model):
             return "agent_started", {"agent_id": ref.agent_id, "model": model, "max_turns": max_turns}
@@ -91,12 +91,8 @@ def _told(moment: Moment) -> tuple[str, dict[str, Any]] | None:  # noqa: PLR0911
                 "error": result.error,
             }
             return "agent_finished", fields
-        case Replied(ref, reply, total):
-            fields = {"agent_id": ref.agent_id, "turn": ref.turn, "stop_reason": reply.stop_reason}
-            return "replied", {**fields, "tokens": total.context_tokens}
-        case CallChanged(ref, call, state):
-            fields = {"agent_id": ref.agent_id, "tool": call.name, "tool_use_id": call.id, "state": state}
-            return "call", fields
+        case CallChanged(ref, call, "failed"):
+            return "call_failed", {"agent_id": ref.agent_id, "tool": call.name, "tool_use_id": call.id}
         case Waiting(ref, seconds, why):
             return "waiting", {"agent_id": ref.agent_id, "seconds": round(seconds, 2), "why": why}
         case Notice(text, level):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import stat
+from pathlib import Path
 from typing import Annotated
 
 from anyio import to_thread
@@ -17,6 +19,8 @@ from .tool import Limits, Output, ToolContext, markdown, tool
 SNIFFED_BYTES = 8_192
 """How far a file is looked at to tell text from binary; what git looks at is about the same."""
 
+SMALL_BYTES = 65_536
+
 CARRIAGE_RETURN = "\r"
 
 
@@ -29,12 +33,26 @@ async def read_file(
 ) -> Output:
     """Show a file's lines, each with its number and a tab before it, or an image."""
     place = inside(path, ctx.workspace, ctx.scratch)
-    data = await to_thread.run_sync(read_bytes, place, ctx.limits.file_bytes)
+    small = is_small_file(place.path)
+    data = (
+        read_bytes(place, ctx.limits.file_bytes)
+        if small
+        else await to_thread.run_sync(read_bytes, place, ctx.limits.file_bytes)
+    )
     kind = image_kind(data)
     if kind is not None:
         return _image(place, data, kind, ctx.limits)
     text, notes = _decoded(place, data)
     return Output(_numbered(text, max(offset, 1), limit or ctx.limits.read_lines, ctx.limits, notes))
+
+
+def is_small_file(path: Path) -> bool:
+    """Tell a plain file that is read quicker than a thread is woken; anything else could keep everybody waiting."""
+    try:
+        about = path.stat()
+    except OSError:
+        return True  # reading says what is wrong
+    return stat.S_ISREG(about.st_mode) and about.st_size <= SMALL_BYTES
 
 
 def _image(place: Place, data: bytes, kind: ImageKind, limits: Limits) -> Output:
