@@ -45,8 +45,8 @@ def open_client(settings: ClientSettings) -> anthropic.AsyncAnthropic | Any:
             case "foundry":
                 return anthropic.AsyncAnthropicFoundry(**common)
             case _:
-                secret = {"api_key": endpoint.key} if endpoint.key else {"auth_token": endpoint.token or None}
-                return anthropic.AsyncAnthropic(**secret, **common)
+                common["api_key" if endpoint.key else "auth_token"] = endpoint.key or endpoint.token or None
+                return anthropic.AsyncAnthropic(**common)
     except (anthropic.AnthropicError, ImportError, ValueError) as error:
         raise ConfigError(f"provider {endpoint.provider}: {error}") from error
 

@@ -89,7 +89,7 @@ async def _receive_events(stream: Events, reader: Reader) -> Received:
     blocks = Blocks(reader.report)
     while (event := cast("Any", await anext(stream, None))) is not None:
         if event["type"] == "message_start":
-            message = Message.construct(**event["message"])
+            message = cast("Any", Message.construct(**event["message"]))
             reader.begun()
         elif event["type"] == "message_delta":
             message = accumulate_event(event=event, current_snapshot=message, json_bufs={})

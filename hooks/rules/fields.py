@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import cast
 
 from ..errors import ConfigError
-from .match import OPERAND_WORDS, SOURCES
+from .match import OPERAND_WORDS, SOURCES, TARGETS
 from .model import CONDITION_FIELDS, FINDINGS, Condition
 from .sql import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from .load import Source
@@ -56,7 +57,7 @@ def strings(source: Source, table: dict[str, Any], key: str) -> tuple[str, ...]:
 
 def as_list(value: object) -> list[object] | None:
     """Give a list as one of unknown things, or None where the value is no list."""
-    return cast("list[object]", list(value)) if isinstance(value, (list, tuple)) else None  # pyright: ignore[reportUnknownArgumentType]
+    return list(cast("Iterable[object]", value)) if isinstance(value, (list, tuple)) else None
 
 
 def build_condition(
@@ -105,7 +106,7 @@ def _check_words(source: Source, rule: str, condition: Condition, sets: frozense
 def _check_predicate(source: Source, rule: str, predicate: str, sets: frozenset[str]) -> None:
     if predicate.startswith(_SELF_EXPLAINING):
         return
-    predicate = predicate.removeprefix(SOURCES)
+    predicate = predicate.removeprefix(SOURCES).removeprefix(TARGETS)
     name = predicate.partition("= ")[2] or predicate
     if name.startswith(_SELF_EXPLAINING):
         return

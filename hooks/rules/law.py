@@ -196,11 +196,12 @@ def law_hook(law: Law, places: Places | Callable[[RunRef], Places]) -> Hook:
     """Make the gate of the chain that asks the law about every tool call of every agent."""
     from ..chain import Hook
     from ..events import PreToolUse
+    from ..shell.events import Places
 
     async def run(event: Any) -> Decision | None:
         if not isinstance(event, PreToolUse):
             return None
-        here = places(event.ref) if callable(places) else places
+        here = places if isinstance(places, Places) else places(event.ref)
         return law.judge_call(event.call, event.ref, here)
 
     return Hook(NAME, frozenset({"PreToolUse"}), run, timeout=HOOK_SECONDS)

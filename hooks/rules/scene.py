@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..shell.events import ExecEvent
+    from ..shell.events import ExecEvent, Glob, Hole
     from .paths import PathSets, Spot
     from .pathset import PathSet
 
@@ -220,6 +220,5 @@ def _at(home: str, piece: Value) -> Value:
     return _value(home + piece.prefix[1:], piece.parts[1:]) if piece.prefix.startswith("~/") else piece
 
 
-def _value(head: str, tail: tuple[object, ...]) -> Value:
-    kept = tuple(part for part in tail if part)
-    return Value((*((head,) if head else ()), *kept))  # pyright: ignore[reportArgumentType] - parts of a Value
+def _value(head: str, tail: tuple[str | Glob | Hole, ...]) -> Value:
+    return Value(tuple(part for part in (head, *tail) if part))

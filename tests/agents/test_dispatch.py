@@ -40,7 +40,7 @@ class Notebook:
         self.room = room
         self.records: list[tuple[str, dict[str, Any]]] = []
 
-    def write(self, _ref: RunRef | None, event: str, **fields: Any) -> None:
+    def write(self, ref: RunRef | None, event: str, **fields: Any) -> None:
         if len(self.records) >= self.room:
             raise AuditError("the disk is full")
         self.records.append((event, fields))
@@ -160,7 +160,7 @@ async def test_a_law_that_cannot_be_asked_ends_the_run() -> None:
         (("Change", {"what": "x"}), "There is no tool 'Change'"),
         (("look ", {"what": "x"}), "Did you mean 'look'?"),
         (("look", {"what": 3}), "what"),
-        (("look", {}), "what"),
+        (("look", dict[str, Any]()), "what"),
         (("look", {"what": "x", "more": 1}), "more"),
     ],
 )

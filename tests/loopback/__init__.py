@@ -74,9 +74,11 @@ async def wired(
 
 
 def _answering(answer: Answering | Answer | Refusal | Sequence[Answer | Refusal]) -> Answering:
+    if isinstance(answer, (Answer, Refusal)):
+        return Plan([answer])
     if callable(answer):
-        return answer
-    return Plan([answer] if isinstance(answer, (Answer, Refusal)) else answer)
+        return answer  # ty: ignore[invalid-explicit-return] - it thinks of callable sequences
+    return Plan(answer)
 
 
 def begun(text: str) -> History:

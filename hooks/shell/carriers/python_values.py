@@ -11,7 +11,7 @@ from ..values import EMPTY, join, of, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeGuard
+    from typing import Any, TypeGuard
 
     from .python_walk import Walker
 
@@ -252,16 +252,16 @@ class Evaluator:
             return self.unknown(node)
         return literal(picked) if isinstance(picked, str) else picked
 
-    def _picked(self, sequence: object, index: ast.expr) -> object:
+    def _picked(self, sequence: Any, index: ast.expr) -> object:
         try:
             if isinstance(index, ast.Slice):
                 ends = [
                     self.value(part) if part is not None else None
                     for part in (index.lower, index.upper, index.step)
                 ]
-                return sequence[slice(*ends)]  # type: ignore[index]
+                return sequence[slice(*ends)]
             at = self.value(index)
-            return sequence[at] if isinstance(at, int) else None  # type: ignore[index]
+            return sequence[at] if isinstance(at, int) else None
         except (IndexError, TypeError, ValueError):
             return None
 

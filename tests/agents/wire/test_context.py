@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -175,7 +175,7 @@ async def test_a_summary_that_fails_is_replaced_by_a_digest() -> None:
 @pytest.mark.parametrize("count", [1, 7, 40])
 def test_the_results_of_one_turn_fit_together(count: int) -> None:
     """BUG-19: seven reports of 40,000 characters, and many more."""
-    keeper = ContextKeeper(None, lambda _m: WINDOW, smallest_window=WINDOW)  # type: ignore[arg-type] # asks nothing
+    keeper = ContextKeeper(cast("Any", None), lambda _m: WINDOW, smallest_window=WINDOW)  # asks no model
     cut = keeper.bounded([ToolResult(str(n), "r" * 400_000) for n in range(count)])
     assert sum(len(result.text) for result in cut) < WINDOW * 3.5 * 0.36 + 200 * count
     assert max(len(result.text) for result in cut) < WINDOW * 3.5 * 0.11
