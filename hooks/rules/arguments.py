@@ -200,6 +200,8 @@ def exact_flag(arguments: Arguments, choices: str) -> bool:
 
 def _has_exactly(arguments: Arguments, choice: str) -> bool:
     name, equals, wanted = choice.partition("=")
+    if name.startswith("--") and any(option.name == f"--no-{name[2:]}" for option in arguments.options):
+        return False
     for option in arguments.options:
         same = option.name == name or option.whole.partition("=")[0] == name
         if same and equals and option.value is not None and text_fits(option.value.text or "\0", wanted):

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     Test = Callable[[tuple[str, ...], Scene], bool]
 
+TARGETS = "but-first "
+"""Before a predicate over operands: the first one, which says what to do with the others, does not count."""
 SOURCES = "but-last "
 """Before a predicate over operands: the last one, where things go to, does not count."""
 
@@ -133,6 +135,8 @@ def _operand(predicate: str, words: tuple[Word, ...], scene: Scene) -> bool:
         return not any(not word.maybe for word in words)
     if predicate == "several":
         return len(words) > 1
+    if predicate.startswith(TARGETS):
+        return any(value_holds(predicate.removeprefix(TARGETS), word.value, scene) for word in words[1:])
     if predicate.startswith(SOURCES):
         return any(value_holds(predicate.removeprefix(SOURCES), word.value, scene) for word in words[:-1])
     return any(value_holds(predicate, word.value, scene) for word in words)

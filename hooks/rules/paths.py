@@ -44,6 +44,7 @@ points outside the workspace and scratch folders. Sets of paths under other name
 
 def spots(value: Value, event: ExecEvent, places: Places) -> tuple[Spot, ...]:
     """Give every place that a word may point to, seen from the event's working folders."""
+    value = _with_defaults(value)
     text = value.text
     if text is not None:
         return tuple(dict.fromkeys(_literal_spots(text, event, places)))
@@ -57,6 +58,23 @@ def spots(value: Value, event: ExecEvent, places: Places) -> tuple[Spot, ...]:
         elif parts:
             found.extend(_spots(Value(parts), event, places))
     return tuple(dict.fromkeys(found))
+
+
+_OFTEN_SET = ("HOME", "PWD", "USER", "LOGNAME", "TMP", "TEMP", "XDG_", "PATH", "ROOT", "SHELL", "PREFIX")
+"""Pieces of names of variables that are set on many machines, so that a default written beside them is not used."""
+
+
+def _with_defaults(value: Value) -> Value:
+    """Read `${OUT:-build}` as `build`, where nothing suggests that the variable is set."""
+    if not any(hole.fallback for hole in value.holes):
+        return value
+    return Value(_joined(_default(part) for part in value.parts))
+
+
+def _default(part: str | Glob | Hole) -> str | Glob | Hole:
+    if isinstance(part, Hole) and part.fallback and not any(name in part.variable for name in _OFTEN_SET):
+        return part.fallback
+    return part
 
 
 def _literal_spots(text: str, event: ExecEvent, places: Places) -> Iterable[Spot]:
@@ -161,7 +179,8 @@ def _pieces(value: Value) -> list[Component]:
     pieces: list[list[str | Glob | Hole]] = [[]]
     for part in value.parts:
         if isinstance(part, Glob) and part.pattern == "**":  # some folder, and what follows is a name in it
-            pieces.extend(([STRANGE_NAME], []))
+            pieces.append([STRANGE_NAME])
+            pieces.append([])
             continue
         if not isinstance(part, str):
             pieces[-1].append(part)

@@ -84,7 +84,7 @@ def run_argv(
 
 
 GIT_VERBS = frozenset(
-    "push reset clean checkout restore switch branch stash rebase rm tag reflog gc prune update-ref filter-branch filter-repo"
+    "push reset clean checkout restore switch branch stash rebase rm tag reflog gc prune update-ref"
     " checkout-index read-tree worktree submodule remote config credential fetch clone pull send-pack replace merge".split()
 )
 

@@ -104,11 +104,23 @@ def _read_from(m: Machine, st: State, target: Value, upstream: tuple[object, ...
     return Stdin("file", text, feeders + text.sources)
 
 
+def _is_fresh(m: Machine, value: Value) -> bool:
+    """True for the name that `mktemp` gives: not known, but one file."""
+    head, *rest = value.parts or ("",)
+    return (
+        isinstance(head, str)
+        and len(rest) == 1
+        and isinstance(rest[0], Glob)
+        and rest[0].pattern == "*"
+        and any(head.startswith(f"{temp}/") for temp in m.places.temp)
+    )
+
+
 def paths_of(m: Machine, st: State, value: Value) -> list[str]:
     """The absolute paths a fully known word may name from the current folders."""
     text = value.text
     if not text:
-        return []
+        return [value.show()] if _is_fresh(m, value) else []
     return [
         m.places.join(cwd, text)
         for cwd in (*st.cwds, *st.fallback)

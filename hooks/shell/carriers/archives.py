@@ -9,8 +9,8 @@ from ..code import run_shell
 from ..events import ExecEvent, Value
 from ..machine import Frame, Machine, Outcome, State
 from ..options import after, has, operands, values_of
-from ..redirects import put_file
-from ..values import unknown
+from ..redirects import content_of, put_file
+from ..values import lines, unknown
 
 TAR_CODE = (
     "to-command", "use-compress-program", "rsh-command", "info-script", "new-volume-script", "use-compress-prog",
@@ -38,11 +38,26 @@ def tar(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
             r"(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzop|brotli)(?: -\S+)*", code.text
         ):
             run_shell(m, st, inner, code, "tar")
+    for file in values_of(words, "T", "files-from"):
+        _listed(m, event, content_of(m, st, file))
     first = words[0].text or "" if words else ""
     if has(words, "cru", "create", "append", "update") or re.match(r"[A-Za-z]*[cru]", first):
         _made(
             m, st, event, next(values_of(words, "f", "file"), None) or (words[1] if len(words) > 1 else None)
         )
+    return None
+
+
+def _listed(m: Machine, event: ExecEvent, names: Value | None) -> None:
+    """The names in a list are read as if they stood among the words."""
+    if names is not None and not names.is_opaque:
+        m.emit(replace(event, argv=(*event.argv, *lines(names))))
+
+
+def cpio(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """`cpio -o`: the names come from standard input."""
+    if has(event.argv, "op", "create", "pass-through"):
+        _listed(m, event, st.unread if st.unread is not None else fr.stdin.text)
     return None
 
 

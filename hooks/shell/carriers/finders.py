@@ -127,6 +127,12 @@ def _delete(m: Machine, st: State, fr: Frame, words: tuple[Value, ...], roots: l
         m.emit(make_event(m, st, fr, literal("rm"), "rm", [literal(flag), target]))
 
 
+def _fd_filters(options: tuple[Value, ...], places: list[Value]) -> bool:
+    """True if a pattern or an extension chooses among the files."""
+    pattern = places[0].text if places else ""
+    return has(options, "e", "extension") or (pattern or "") not in {"", ".", "*", ".*"}
+
+
 def fd(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`fd -x program`, `-X program`."""
     words = event.argv
@@ -137,6 +143,8 @@ def fd(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
             places = [word for word in before[at:] if not (word.text or "").startswith("-")]
             roots = [*places[1:], *values_of(before, "", "base-directory", "search-path")] or [literal(".")]
             argv = [word for word in words[index + 1 :] if word.text != ";"]
+            if _fd_filters(before[:at], places):
+                roots = [Value((f"{root.text or '.'}/", Glob("**"), "x")) for root in roots]
             for root in roots:
                 marked = [substituted(word, "{}", root) for word in argv]
                 run_argv(m, st, _inner(fr, event), marked if marked != argv else [*argv, root])

@@ -60,6 +60,14 @@ OPTION_CODE: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
+def _top(m: Machine, st: State) -> Outcome | None:
+    """The root of the working tree: the workspace, for whoever is inside it."""
+    root = m.places.workspace
+    if st.cwds and all(cwd == root or cwd.startswith(f"{root}/") for cwd in st.cwds):
+        return Outcome(literal(root + "\n"))
+    return None
+
+
 def git(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """Follow what one git command hands on."""
     words = event.argv
@@ -72,6 +80,8 @@ def git(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         return None
     sub, rest = words[at], words[at + 1 :]
     name = sub.text or ""
+    if name == "rev-parse" and at == 0 and [value.text for value in rest] == ["--show-toplevel"]:
+        return _top(m, here)
     if aliases.get(name.lower()) is not None:
         return _alias(m, here, inner, event, aliases[name.lower()], rest)
     follow = _SUBCOMMANDS.get(name)

@@ -51,14 +51,15 @@ def getattr_(walker: Walker, args: Args, named: Named) -> object:
     return walker.evaluator.attribute(args[0], name, ast.Constant(name))
 
 
-def decode(walker: Walker, args: Args, named: Named, how: Callable[[bytes], bytes]) -> object:
+def decode(walker: Walker, args: Args, named: Named, how: Callable[[bytes], bytes | str]) -> object:
     """Decode a known text; remember that it had to be decoded."""
     del named
     text = walker.evaluator.text(args[0]).text if args else None
     if text is None:
         return unknown("a decoded text", walker.evaluator.text(args[0]).sources if args else ())
     try:
-        found = literal(how(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape"))
+        decoded = how(text.encode("utf-8", "surrogateescape"))
+        found = literal(decoded if isinstance(decoded, str) else decoded.decode("utf-8", "surrogateescape"))
     except (ValueError, EOFError, OSError):
         return unknown("a decoded text")
     walker.names["__decoded__"] = found
@@ -85,7 +86,7 @@ def codecs(walker: Walker, args: Args, named: Named) -> object:
     rotated = kind in {"rot13", "rot_13"}
     return decode(
         walker, args, named,
-        lambda data: codecs.decode(data.decode(), "rot13").encode() if rotated else codecs.decode(data, kind or "utf-8"),  # type: ignore[return-value]
+        lambda data: codecs.decode(data.decode(), "rot13").encode() if rotated else codecs.decode(data, kind or "utf-8"),
     )  # fmt: skip
 
 
@@ -159,11 +160,14 @@ def glob_(walker: Walker, args: Args, named: Named) -> object:
     return [Value(tuple(pieces(text)))] if text else [unknown("a found name")]
 
 
+FRESH = "/tmp"  # noqa: S108 - how names of fresh files start, not a folder
+
+
 def temporary(walker: Walker, args: Args, named: Named) -> object:
     """`tempfile`: a fresh name in the scratch folder."""
     del args, named
     folder_ = walker.m.places.temp[0] if walker.m.places.temp else "/tmp"  # noqa: S108
-    return Value((folder_ + "/", Glob("*")))
+    return Value((folder_ + FRESH, Glob("*")))
 
 
 def temporary_file(walker: Walker, args: Args, named: Named) -> object:

@@ -162,8 +162,10 @@ class Scanner:
                 self.m.write(word, None, self.m.trace[-1])
         for found in READ.finditer(source):
             self._read_call(source, found.end())
+        quoted = [found.span() for found in re.finditer(STRING, source)]
         for found in (*OTHER.finditer(source), *KILL.finditer(source)):
-            self._other_call(source, found)
+            if not any(start < found.start() < end for start, end in quoted):
+                self._other_call(source, found)
 
     def _read_call(self, source: str, at: int) -> None:
         for word in self._first(source, at)[:1]:
