@@ -123,7 +123,10 @@ def _system(shared: Shared, ref: RunRef, definition: AgentDefinition) -> str:
     extra = shared.settings.subagent_system_extra if ref.depth else shared.settings.system_extra
     # Siblings of one type share this text to the byte, isolated or not, so that they share one cached prefix.
     prompt = definition.prompt.replace("{workspace}", str(shared.workspace))
-    return f"{prompt}\n\n{extra}" if extra else prompt
+    skills = [
+        f'<skill name="{s.name}">\n{s.body}\n</skill>' for s in shared.skills if s.name in definition.skills
+    ]
+    return "\n\n".join(filter(None, (prompt, *skills, extra)))
 
 
 def _dispatcher(shared: Shared, tools: Mapping[str, Tool], todo: TodoStore) -> Dispatcher:

@@ -7,7 +7,9 @@ what would run programs or loosen something waits for the person's trust, see `t
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 
 from .command import CommandHook
@@ -36,6 +38,9 @@ class Settings:
     deny: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
+    env: Mapping[str, str] = MappingProxyType({})
+    """Variables for the agents' commands, from the person's own files alone: a project's could make any of them run
+    what it likes."""
     notes: tuple[str, ...] = ()
     trust: Trust = "nothing"
 
@@ -49,6 +54,7 @@ class SettingsFile:
     deny: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
     disables_hooks: bool = False
     notes: tuple[str, ...] = ()
 
@@ -83,6 +89,11 @@ def _combine(own: list[SettingsFile], brought: list[SettingsFile], trust: Trust,
             "your settings switch all configured hooks off (disableAllHooks); the rules stay in force"
         )
         hooks, projects = [], []
+    notes += [
+        f"{file.path}: its `env` is not used; only your own settings can set variables"
+        for file in brought
+        if file.env
+    ]
     withheld: list[CommandHook] = []
     if trust == "trusted":
         hooks += projects
@@ -96,6 +107,7 @@ def _combine(own: list[SettingsFile], brought: list[SettingsFile], trust: Trust,
         deny=tuple(rule for file in (*own, *brought) for rule in file.deny),
         ask=tuple(rule for file in (*own, *brought) for rule in file.ask),
         allow=tuple(allow),
+        env={name: value for file in own for name, value in file.env},
         notes=tuple(notes),
         trust=trust,
     )
@@ -137,7 +149,18 @@ def read_file(path: Path) -> SettingsFile:
     if not isinstance(disabled, bool):
         raise ConfigError('"disableAllHooks" must be true or false', str(path))
     hooks, notes = read_hooks(said.get("hooks"), str(path))
-    return SettingsFile(str(path), hooks, disables_hooks=disabled, notes=notes, **lists)
+    return SettingsFile(
+        str(path), hooks, env=_variables(said, path), disables_hooks=disabled, notes=notes, **lists
+    )
+
+
+def _variables(said: dict[str, Any], path: Path) -> tuple[tuple[str, str], ...]:
+    env: object = said.get("env", {})
+    if not isinstance(env, dict) or not all(
+        isinstance(value, (str, int)) for value in cast("Any", env).values()
+    ):
+        raise ConfigError('"env" must be an object of texts', str(path))
+    return tuple((name, str(value)) for name, value in cast("dict[str, Any]", env).items())
 
 
 def _rules(permissions: dict[str, Any], name: str, path: Path) -> tuple[str, ...]:

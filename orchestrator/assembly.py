@@ -25,6 +25,7 @@ from .permissions import approver, whole_tools
 
 INSTRUCTION_FILES = ("AGENTS.md", "CLAUDE.md")
 INSTRUCTION_CHARS = 40_000
+OURS = ("ANTHROPIC_", "CLAUDE_", "DECURION_")
 
 
 def find_definitions(options: SessionOptions) -> Catalogue:
@@ -64,7 +65,7 @@ def assemble(options: SessionOptions, opened: Opened) -> Shared:
     """
     limits, folder = options.limits, opened.folder
     prices = Prices.load(config_dir())
-    settings = _settings(options, opened.name)
+    settings = _settings(options, opened)
     workplaces: dict[str, Path] = {}
     chain = opened.law.chain(
         lambda ref: workplaces.get(ref.agent_id, options.workspace), folder / "transcript.jsonl"
@@ -94,8 +95,8 @@ def assemble(options: SessionOptions, opened: Opened) -> Shared:
     )
 
 
-def _settings(options: SessionOptions, model: str) -> Settings:
-    limits = options.limits
+def _settings(options: SessionOptions, opened: Opened) -> Settings:
+    limits, model = options.limits, opened.name
     instructions = project_instructions(options.workspace)
     return Settings(
         model=model,
@@ -109,6 +110,11 @@ def _settings(options: SessionOptions, model: str) -> Settings:
         system_extra="\n\n".join(filter(None, (instructions, options.system_extra))),
         subagent_system_extra=instructions,
         isolation=options.work.isolation,
+        environ={
+            name: value
+            for name, value in opened.law.settings.env.items()
+            if not name.startswith(OURS)  # keys and addresses of the models are no business of commands
+        },
     )
 
 

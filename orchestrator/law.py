@@ -16,6 +16,7 @@ from decurion.hooks.payload import Surroundings
 from decurion.hooks.rules import Law, Source, law_hook, live_places
 from decurion.hooks.settings import Settings, load_settings
 from decurion.hooks.shell.events import Places
+from decurion.hooks.shell.shfmt import shfmt_path
 from decurion.hooks.trust import is_trusted, project_digest
 
 from .options import SessionOptions
@@ -62,8 +63,10 @@ def law_in_force(options: SessionOptions, catalogue: Catalogue) -> LawInForce:
     """Load everything that binds a session in this workspace.
 
     Raises:
-        ConfigError: a rules or settings file is broken; names file and line.
+        ConfigError: a rules or settings file is broken (names file and line), or shfmt is missing, without which no
+            command can be judged.
     """
+    shfmt_path()
     settings = load_settings(options.workspace, trust_project=options.law.trust_project)
     given = options.law.rules_file
     extra = [Source(given, Path(given).read_text(encoding="utf-8"), "project")] if given else []

@@ -116,7 +116,7 @@ class Session:
             DecurionError: the log or the law failed.
         """
         ref = RunRef(self.id, "lead", "lead")
-        said = await self._submitted(ref, prompt) if prompt else ""
+        said = await self._submitted(ref, prompt) if prompt.strip() else ""
         if isinstance(said, SubagentResult):
             return self._finish(Finished(self.id, said))
         lead = await self.team.run_lead(said)
@@ -264,5 +264,6 @@ class WireLog:
 
 
 def new_session_id() -> str:
-    """Give an id that sorts by time and does not collide."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+    """Give an id that sorts by time, to the microsecond, and does not collide."""
+    now = datetime.now(UTC)
+    return f"{now:%Y%m%d-%H%M%S}-{now.microsecond:05x}{secrets.randbelow(16):x}"

@@ -67,7 +67,7 @@ async def test_the_output_limit_is_raised_once_and_asking_ends(tmp_path: Path) -
     ids = iter(range(100))
 
     async def answer(_request: Request) -> Answer:
-        use = {"type": "tool_use", "id": f"toolu_{next(ids)}", "name": "bash", "input": {}}
+        use: dict[str, Any] = {"type": "tool_use", "id": f"toolu_{next(ids)}", "name": "bash", "input": {}}
         return Answer((use,), "max_tokens")
 
     async with stage(answer, tmp_path, max_tokens=1000) as on:
@@ -119,7 +119,7 @@ async def test_arguments_that_are_no_object_are_an_error_result_and_the_run_goes
     tmp_path: Path, fragments: list[str], text: str
 ) -> None:
     """BUG-30."""
-    use = {"type": "tool_use", "id": "toolu_1", "name": "ping", "input": {}}
+    use: dict[str, Any] = {"type": "tool_use", "id": "toolu_1", "name": "ping", "input": {}}
 
     async def answer(request: Request) -> Answer:
         if request.turn == 0:

@@ -268,3 +268,18 @@ def test_a_byte_order_mark_and_an_empty_file_are_no_errors(project: Path) -> Non
     write(project / ".claude/settings.json", "\ufeff{}")
     write(project / ".decurion/settings.json", " \n")
     assert load_settings(project).notes == ()
+
+
+def test_variables_come_from_the_persons_own_files_alone(project: Path, own_places: Path) -> None:
+    write(own_places / ".claude/settings.json", {"env": {"REGION": "north", "LEVEL": 3}})
+    write(project / ".claude/settings.json", {"env": {"PATH": "/evil"}})
+    settings = load_settings(project)
+    assert settings.env == {"REGION": "north", "LEVEL": "3"}
+    assert "`env` is not used" in settings.notes[0]
+
+
+@pytest.mark.parametrize("env", [["A=1"], {"A": None}])
+def test_variables_that_are_no_texts_are_an_error(own_places: Path, project: Path, env: Any) -> None:
+    write(own_places / ".claude/settings.json", {"env": env})
+    with pytest.raises(ConfigError, match="env"):
+        load_settings(project)
