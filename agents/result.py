@@ -70,10 +70,13 @@ class SubagentResult:
     transcript_path: str = ""
     error: str = ""
 
-    def as_text(self) -> str:
-        """Return what the parent's model reads: a status line unless completed, the summary, the workplace."""
+    def as_text(self, where: str = "") -> str:
+        """Return what the parent's model reads: a status line unless completed, the summary, the workplace.
+
+        `where` is the file that has the whole of a summary too long to be handed over.
+        """
         lines = [] if self.status == "completed" else [self.status_line()]
-        lines.append(bounded(self.summary, self.transcript_path))
+        lines.append(bounded(self.summary, where or self.transcript_path))
         if self.branch:
             changed = ", ".join(change.path for change in self.files_changed) or "no files"
             lines.append(f"[branch {self.branch} at {(self.commit or '')[:12]}; changed: {changed}]")

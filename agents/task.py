@@ -13,7 +13,7 @@ from typing import Any
 from decurion.hooks import ToolError
 
 from .catalogue import Catalogue
-from .result import SubagentResult
+from .result import SUMMARY_LIMIT, SubagentResult
 from .tools import Output, Tool, ToolContext
 
 _TITLE_CHARS = 60
@@ -45,12 +45,13 @@ def task_tool(catalogue: Catalogue, spawn: Spawn) -> Tool:
 
     async def run(context: ToolContext, args: Mapping[str, Any]) -> Output:
         result = await spawn(context, _order(args, catalogue))
+        where = _kept_whole(context, result) if len(result.summary) > SUMMARY_LIMIT else ""
         meta = {
             "agent_id": result.agent_id,
             "status": result.status,
             "files_changed": [change.path for change in result.files_changed],
         }
-        return Output(result.as_text(), meta, is_error=result.status in ("error", "cancelled"))
+        return Output(result.as_text(where), meta, is_error=result.status in ("error", "cancelled"))
 
     return Tool(
         name="task",
@@ -63,6 +64,14 @@ def task_tool(catalogue: Catalogue, spawn: Spawn) -> Tool:
             "subagent_type": "refactorer",
         },
     )
+
+
+def _kept_whole(context: ToolContext, result: SubagentResult) -> str:
+    """Put a report that is too long to hand over where the lead's `read_file` reaches it; give the path."""
+    path = context.scratch / f"{result.agent_id}.md"
+    context.scratch.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path.write_text(result.summary, encoding="utf-8", errors="backslashreplace")
+    return str(path)
 
 
 def _description(catalogue: Catalogue) -> str:
