@@ -184,8 +184,8 @@ class Conversation:
         self._reminder, reminder = self._reminder.after_round(updated=updated, open_items=todo.open_items)
         said = tuple(dict.fromkeys(filter(None, [*results.contexts, reminder])))
         in_order = agent.keeper.bounded(results.in_order(calls))
-        self.tally.count_results(calls, results)
-        self._keep(ref, agent.history.add_results(in_order, said), effects=self.tally.effects())
+        effects = self.tally.count_results(calls, results)
+        self._keep(ref, agent.history.add_results(in_order, said), effects=effects)
         agent.listen(ResultsReady(ref, tuple(in_order), said))
 
     def _interrupted(self, ref: RunRef, calls: tuple[ToolCall, ...], results: Results) -> None:
@@ -194,11 +194,11 @@ class Conversation:
         On disk the calls stay open, with what is known of them noted beside them: a resume then goes on with
         interrupted subagents instead of finding them given up.
         """
-        self.tally.count_results(calls, results)
+        effects = self.tally.count_results(calls, results)
         settled = [call for call in calls if call.name != TASK or call.id in results.done]
         known = self.agent.keeper.bounded(results.in_order(settled))
         blocks = [result_block(result) for result in known]
-        self.agent.transcript.note(ref, INTERRUPTED, results=blocks, effects=self.tally.effects())
+        self.agent.transcript.note(ref, INTERRUPTED, results=blocks, effects=effects)
 
     async def _finish(self, ref: RunRef, reply: Reply, step: Step) -> Ending | None:
         """End, unless a hook on the stop event wants the agent to go on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -25,8 +25,6 @@ class Tally:
     usage: Usage = field(default_factory=Usage)
     turns: int = 0
     newest_text: str = ""
-    commands: int = 0
-    failed_commands: int = 0
     runs: list[Run] = field(default_factory=list[Run])
     paths: dict[str, None] = field(default_factory=dict[str, None])
     denied: list[DeniedCall] = field(default_factory=list[DeniedCall])
@@ -39,38 +37,33 @@ class Tally:
         if reply.text.strip():
             self.newest_text = reply.text.strip()
 
-    def count_results(self, calls: Sequence[ToolCall], results: Results) -> None:
-        """Take in what came of one reply's calls."""
+    def count_results(self, calls: Sequence[ToolCall], results: Results) -> dict[str, Any]:
+        """Take in what came of one reply's calls; give what they did to the world, as plain data for `resumed`."""
+        runs, paths = len(self.runs), len(self.paths)
         for call, result in zip(calls, results.in_order(calls), strict=True):
             self._count_call(call, result)
         self.denied += [_denied(call, decision) for call, decision in results.refused]
+        new_runs = [[run.command, run.status] for run in self.runs[runs:]]
+        effects = {"files_changed": [*self.paths][paths:], "runs": new_runs}
+        return {key: value for key, value in effects.items() if value}
 
     def _count_call(self, call: ToolCall, result: ToolResult) -> None:
         meta = result.meta or {}
         status = meta.get("exit_status")
         if status is not None:
-            self.commands += 1
-            self.failed_commands += status != 0
             self.runs.append(Run(str(call.args.get("command", "")), int(status)))
         self.paths.update(dict.fromkeys(meta.get("files_changed") or ()))
         outcome = "failed" if result.is_error else "ok"
         self.steps.append(f"{call.name} {_subject(call)}: {outcome}")
 
-    def effects(self) -> dict[str, Any]:
-        """Give what the agent did to the world so far, as plain data for `resumed`; empty where it did nothing."""
-        done = {"files_changed": list(self.paths), "commands": self.commands, "failed": self.failed_commands}
-        return done if any(done.values()) else {}
-
     @classmethod
-    def resumed(cls, turns: int, newest_text: str, effects: Mapping[str, Any]) -> Tally:
+    def resumed(cls, turns: int, newest_text: str, effects: Iterable[Mapping[str, Any]]) -> Tally:
         """Take up the count of an interrupted run. Its tokens were counted then and are not counted again."""
-        return cls(
-            turns=turns,
-            newest_text=newest_text,
-            commands=effects.get("commands", 0),
-            failed_commands=effects.get("failed", 0),
-            paths=dict.fromkeys(effects.get("files_changed", ())),
-        )
+        tally = cls(turns=turns, newest_text=newest_text)
+        for each in effects:
+            tally.runs += [Run(command, status) for command, status in each.get("runs", ())]
+            tally.paths.update(dict.fromkeys(each.get("files_changed", ())))
+        return tally
 
     def files_changed(self, workspace: Path) -> tuple[FileChange, ...]:
         """Give every file the agent's tools wrote, with the hash of what is there now."""
@@ -78,7 +71,7 @@ class Tally:
 
     def command_count(self) -> CommandCount:
         """Give the number of shell commands and of those that failed."""
-        return CommandCount(self.commands, self.failed_commands)
+        return CommandCount(len(self.runs), sum(run.status != 0 for run in self.runs))
 
     def digest(self) -> str:
         """Say what is known where the agent never wrote a word."""

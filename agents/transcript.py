@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -81,14 +81,14 @@ class ReadTranscript:
     """What a transcript file still holds.
 
     `turns` is the number of the newest turn that has a reply, those before a compaction counted; `effects` is
-    what the agent had done by the newest line that says so. `skipped` counts lines that could not be read,
+    what the agent did to the world, turn by turn. `skipped` counts lines that could not be read,
     `first_bad` is the first one's number, from 1.
     """
 
     messages: tuple[Message, ...]
     notes: tuple[Mapping[str, Any], ...]
     turns: int = 0
-    effects: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    effects: tuple[Mapping[str, Any], ...] = ()
     skipped: int = 0
     first_bad: int = 0
 
@@ -106,14 +106,15 @@ def read_transcript(path: Path) -> ReadTranscript:
     messages: list[Message] = []
     notes: list[Mapping[str, Any]] = []
     bad: list[int] = []
-    turns, effects = 0, dict[str, Any]()
+    effects: list[Mapping[str, Any]] = []
+    turns = 0
     with path.open("rb") as lines:
         records = [(number, _parsed(line)) for number, line in enumerate(lines, 1)]
     for number, record in records:
         if record is None:
             bad.append(number)
             continue
-        effects = record.get("effects") or effects
+        effects += [record["effects"]] if isinstance(record.get("effects"), dict) else []
         if record["type"] != "system":
             messages.append(record["message"])
             turns = _turn(record) if record["type"] == "assistant" else turns
@@ -122,7 +123,9 @@ def read_transcript(path: Path) -> ReadTranscript:
         if record.get("subtype") == "compact_boundary":
             # One line holds the cut and what the history became, so a crash cannot fall between the two.
             messages = list(record.get("messages") or ())
-    return ReadTranscript(tuple(messages), tuple(notes), turns, effects, len(bad), bad[0] if bad else 0)
+    return ReadTranscript(
+        tuple(messages), tuple(notes), turns, tuple(effects), len(bad), bad[0] if bad else 0
+    )
 
 
 def _turn(record: Mapping[str, Any]) -> int:
