@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.effort import choose_profile
+
 ROOT = Path(__file__).resolve().parent.parent
 LOOPBACK = ("127.", "::1", "localhost")
 
@@ -53,3 +55,4 @@ def _only_loopback(event: str, args: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(_only_loopback)
+choose_profile()

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from decurion.agents.tools.capture import Capture, Cleaner
@@ -28,7 +28,6 @@ def test_codes_and_overwritten_text_are_removed() -> None:
     assert clean([DIRTY.encode()]) == CLEAN
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, len(DIRTY.encode())), max_size=8))
 def test_it_does_not_matter_where_the_pieces_are_cut(cuts: list[int]) -> None:
     data = DIRTY.encode()
@@ -36,7 +35,6 @@ def test_it_does_not_matter_where_the_pieces_are_cut(cuts: list[int]) -> None:
     assert clean([data[a:b] for a, b in pairwise(edges)]) == CLEAN
 
 
-@settings(deadline=None)
 @given(st.lists(st.binary(max_size=40), max_size=8))
 def test_any_bytes_become_text_that_a_request_can_carry(pieces: list[bytes]) -> None:
     text = clean(pieces)
@@ -51,7 +49,6 @@ def test_what_never_ends_is_not_held_for_ever(start: bytes) -> None:
     assert len(shown) > 50_000
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.binary(max_size=300).map(lambda data: data.replace(b"\x1b", b"e")), max_size=6),
     st.integers(3, 60),

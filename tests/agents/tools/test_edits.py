@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from decurion.agents.tools.edits import ENDING, replaced
@@ -24,7 +24,6 @@ def visible(text: str) -> str:
     return ENDING.sub("\n", text)
 
 
-@settings(deadline=None)
 @given(texts(), st.integers(0, 30), st.integers(1, 12), st.text(alphabet="xy\n", max_size=6))
 def test_only_the_named_part_changes(text: str, start: int, length: int, new: str) -> None:
     before, old, after = text[:start], text[start : start + length], text[start + length :]
@@ -39,7 +38,6 @@ def test_only_the_named_part_changes(text: str, start: int, length: int, new: st
     assert visible(result) == visible(before) + new + visible(after)
 
 
-@settings(deadline=None)
 @given(texts(), st.text(alphabet="ab\n", min_size=1, max_size=4), st.text(alphabet="xy", min_size=1))
 def test_replace_all_is_what_plain_replace_does_to_the_visible_text(text: str, old: str, new: str) -> None:
     try:
@@ -51,7 +49,6 @@ def test_replace_all_is_what_plain_replace_does_to_the_visible_text(text: str, o
     assert all(result.text[start:end] == new for start, end in result.spans)
 
 
-@settings(deadline=None)
 @given(texts(), st.sampled_from(["\n", "\r\n"]))
 def test_the_endings_of_the_old_text_do_not_matter(text: str, ending: str) -> None:
     assume(text.strip())
@@ -59,7 +56,6 @@ def test_the_endings_of_the_old_text_do_not_matter(text: str, ending: str) -> No
     assert replaced(text, old, "new", everywhere=False).text == "new"
 
 
-@settings(deadline=None)
 @given(texts(), st.integers(0, 5))
 def test_lines_that_stay_keep_their_ending(text: str, at: int) -> None:
     """A line put between others, given with all lines around it, changes no byte of theirs."""

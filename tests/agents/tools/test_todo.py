@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from decurion.agents.tools import Reminder, TodoItem, TodoStore, ToolContext, prepare, todo_write
@@ -156,7 +156,6 @@ LISTS = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(VALUES | st.text())
 def test_whatever_comes_is_a_list_or_an_error_of_the_model(value: Any) -> None:
     try:
@@ -168,7 +167,6 @@ def test_whatever_comes_is_a_list_or_an_error_of_the_model(value: Any) -> None:
     assert len({item.id for item in items}) == len(items)
 
 
-@settings(deadline=None)
 @given(LISTS)
 def test_every_spelling_of_a_good_list_means_the_same(items: list[dict[str, Any]]) -> None:
     plain = read_items({"todos": items})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from decurion.agents.context import (
@@ -63,7 +63,6 @@ def histories(draw: st.DrawFn) -> History:
 
 
 @given(histories(), st.integers(0, 20_000), st.integers(1, 3))
-@settings(deadline=None)
 def test_a_compacted_history_keeps_every_rule_at_every_cut(history: History, tail: int, times: int) -> None:
     """BUG-26."""
     history.repair()

@@ -15,6 +15,7 @@ from decurion.agents.history import INTERRUPTED_NOT_RUN, History
 from decurion.agents.messages_api import rules
 from decurion.agents.model import Reply, Usage
 from decurion.hooks import ToolResult
+from tests.effort import effort
 
 TEXTS = st.text(st.characters(codec=None), max_size=12)  # lone surrogates, blanks and all
 WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N")), min_size=1, max_size=8)
@@ -88,7 +89,7 @@ class Histories(RuleBasedStateMachine):
         self.sent = now
 
 
-Histories.TestCase.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+Histories.TestCase.settings = settings(max_examples=effort(30, 1000), stateful_step_count=20)
 TestHistories = Histories.TestCase
 
 

@@ -11,6 +11,7 @@ import pytest
 from decurion.hooks.shell.plain import plain
 from decurion.hooks.shell.reader import read
 from decurion.hooks.shell.shfmt import Unreadable
+from tests.effort import effort
 
 CORPUS = Path(__file__).parents[2] / "data" / "guard_cases.jsonl"
 PIECES = (
@@ -94,7 +95,7 @@ def test_corpus_is_read_alike() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(effort(1, 8)))
 def test_generated_text_is_read_alike(seed: int) -> None:
     """2,500 texts for each seed; those that the cheap path leaves to shfmt need no comparison."""
     draw = random.Random(seed)
