@@ -10,7 +10,7 @@ from .lookup import expand_name
 from .machine import DONE, FALSE, TRUE, Frame, Machine, Outcome, State
 from .params import read
 from .state import UNSET
-from .values import EMPTY, join
+from .values import EMPTY, join, unknown
 
 
 def _through(fr: Frame, event: ExecEvent) -> Frame:
@@ -70,7 +70,7 @@ def set_(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     del m, fr
     words = list(event.argv)
     if not words:
-        return None
+        return Outcome(unknown("output of set", (event,)))
     while words:
         text = words[0].text
         if text == "--" or text is None or not text.startswith(("-", "+")):

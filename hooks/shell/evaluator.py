@@ -183,7 +183,7 @@ def _case(m: Machine, st: State, fr: Frame, command: Case) -> Outcome:
 def _certainly(value: Value, pattern: Value) -> bool:
     import re
 
-    source = pattern_regex(pattern)
+    source = pattern_regex(pattern, value.text)
     return (
         value.text is not None
         and source is not None

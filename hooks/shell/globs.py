@@ -6,7 +6,7 @@ import re
 
 from ..patterns import lazy
 from .events import Glob, Hole, Value
-from .languages import glob_regex
+from .languages import affordable, glob_regex
 
 _PIECE = lazy(r"\*\*|\*|\?|\[[!^]?\]?(?:\[:\w+:\]|[^\]/])*\]")
 
@@ -27,8 +27,14 @@ def pieces(text: str) -> list[str | Glob]:
     return found
 
 
-def pattern_regex(pattern: Value, *, greedy: bool = True) -> str | None:
-    """A regular expression for a shell pattern that may match slashes; None if there is a hole in it."""
+def pattern_regex(pattern: Value, text: str | None, *, greedy: bool = True) -> str | None:
+    """A regular expression for a shell pattern that may match slashes.
+
+    None if there is a hole in it, or if matching it against `text` could take too long.
+    """
+    loops = sum(isinstance(part, Glob) and part.pattern != "?" for part in pattern.parts)
+    if text and not (len(text) <= 8000 and affordable(loops, text)):
+        return None
     source = ""
     for part in pattern.parts:
         if isinstance(part, Hole):

@@ -27,7 +27,40 @@ def matches(parts: tuple[Part, ...], text: str) -> bool:
         return parts[0] == text
     if not parts:
         return not text
-    return regex(parts).fullmatch(text) is not None
+    loops = sum(not isinstance(part, str) for part in parts)
+    if affordable(loops, text):
+        return regex(parts).fullmatch(text) is not None
+    return _walk(parts, text)
+
+
+def affordable(loops: int, text: str) -> bool:
+    """True if a backtracking match of so many loops against the text ends soon, whatever they are."""
+    return len(text) ** min(loops, 8) <= 10_000_000
+
+
+def _walk(parts: tuple[Part, ...], text: str) -> bool:
+    """Match without backtracking: all positions in the pattern that the text so far may have reached."""
+    steps = _steps(parts)
+    reached = _through_loops(steps, {0})
+    for char in text:
+        after: set[int] = set()
+        for at in reached:
+            if at < len(steps) and _compile(steps[at][0]).fullmatch(char):
+                after.add(at if steps[at][1] else at + 1)
+        reached = _through_loops(steps, after)
+        if not reached:
+            return False
+    return len(steps) in reached
+
+
+def _through_loops(steps: list[Step], reached: set[int]) -> set[int]:
+    todo = list(reached)
+    while todo:
+        at = todo.pop()
+        if at < len(steps) and steps[at][1] and at + 1 not in reached:
+            reached.add(at + 1)
+            todo.append(at + 1)
+    return reached
 
 
 def starts(parts: tuple[Part, ...], prefix: str) -> bool:

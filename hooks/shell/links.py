@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..frozen import replace
 from .events import ANYWHERE, ExecEvent, Value
 from .machine import Machine, State
+from .options import after
 
 KEEPS_LINK = frozenset({"rm", "unlink", "mv", "ls", "stat", "readlink", "test", "[", "ln", "lchown"})
 """Programs that act on a link itself where it is named without a slash behind it."""
@@ -26,6 +27,11 @@ def _followed(m: Machine, st: State, links: dict[str, str], value: Value, name: 
     prefix = value.prefix
     if not prefix or prefix.startswith("-"):
         return value
+    key, equals, _rest = prefix.partition("=")
+    if equals and key.isalpha():
+        behind = after(value, len(key) + 1)
+        found = _followed(m, st, links, behind, name)
+        return value if found == behind else Value((f"{key}={found.prefix}", *found.parts[1:]))
     for cwd in (*st.cwds, *st.fallback):
         if cwd == ANYWHERE and not prefix.startswith("/"):
             continue

@@ -39,6 +39,9 @@ def home_of(m: Machine, st: State, name: str) -> Value | None:
 def lookup(m: Machine, st: State, name: str) -> object:
     """The value, array or `UNSET` that a variable holds in the world being tried."""
     options = st.vars.get(name) or default_options(m, st, name)
+    if len(options) > 1 and m.crowded((name, options), len(options)):
+        sources = tuple(event for option in options if isinstance(option, Value) for event in option.sources)
+        return unknown(f"one of several values of {name}", sources, variable=name)
     return m.pick((name, options), options)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-MAX_STEPS = 6000
+MAX_STEPS = 20_000
 """Commands evaluated, loops unrolled, before a text is refused."""
 MAX_EVENTS = 3000
 MAX_WORLDS = 48
@@ -71,6 +71,7 @@ class Machine:
         self._seen: set[object] = set()
         self._world: dict[object, int] | None = None
         self._open: list[dict[object, int]] = []
+        self._sizes: dict[object, int] = {}
 
     def step(self, cost: int = 1) -> None:
         """Count one unit of work.
@@ -116,6 +117,14 @@ class Machine:
             self._seen.add(key)
             self.unknowns.append(Unchecked(kind, self.show(segment), why, program, sources, event))
 
+    def crowded(self, key: object, count: int) -> bool:
+        """True if one more choice among so many would make too many worlds; then the value counts as unknown."""
+        if self._world is None or key in self._world:
+            return False
+        for known in self._world:
+            count *= self._sizes.get(known, 1)
+        return count > MAX_WORLDS
+
     def pick(self, key: object, options: tuple[T, ...]) -> T:
         """One of several possibilities; all are tried, one world each."""
         if len(options) == 1 or self._world is None:
@@ -123,6 +132,7 @@ class Machine:
         if key not in self._world:
             base = dict(self._world)
             self._world[key] = 0
+            self._sizes[key] = len(options)
             self._open.extend({**base, key: index} for index in range(1, len(options)))
         return options[min(self._world[key], len(options) - 1)]
 

@@ -169,7 +169,11 @@ def _default(m: Machine, st: State, fr: Frame, param: Param, found: Value | Unse
     word = param.word if isinstance(param.word, tuple) else ()
     if value is not None and value.text is None and all(isinstance(part, Hole) for part in value.parts):
         states = (True, False)
-        is_set = m.pick(("set", param.name, param.op, value), states)
+        key = ("set", param.name, param.op, value)
+        if m.crowded(key, 2):
+            atoms_of(m, st, fr, word)  # what runs inside must be seen all the same
+            return atoms_from(_with_fallback(value, word), quoted=param.quoted)
+        is_set = m.pick(key, states)
     else:
         is_set = value is not None and (value.text != "" or not param.op.startswith(":"))
     kind = param.op[-1]

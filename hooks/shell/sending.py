@@ -16,13 +16,20 @@ SENDERS = frozenset(
 def with_sent_files(m: Machine, st: State, event: ExecEvent) -> ExecEvent:
     """The event, fed also by the commands that filled the files it names."""
     feeders: list[ExecEvent] = []
+    originals: list[Value] = []
     for value in event.argv:
+        original = value
         text = value.text or ""
         for name in {text, text.rpartition("@")[2], text.rpartition("=")[2], text.rpartition("=@")[2]}:
             file = file_at(m, st, literal(name)) if name else None
+            if file is not None and file.target and not file.link:
+                original = literal(text.replace(name, file.target))
             feeders.extend(
                 source for content in (file.contents if file else ()) for source in content.sources
             )
+        originals.append(original)
+    if tuple(originals) != event.argv:
+        m.emit(replace(event, argv=tuple(originals)))
     if not feeders:
         return event
     stdin = event.stdin

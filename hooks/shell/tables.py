@@ -79,7 +79,12 @@ _OUTPUTS = dict.fromkeys(
     ),
     "outputs:run",
 )
-_FILES = dict.fromkeys(_words("cp mv ln install link mkdir touch dd rm unlink curl wget aria2c axel http https xh wget2 curlie lftp aws gsutil tftp"), "files:run")
+_FILES = dict.fromkeys(
+    _words(
+        "cp mv ln install link mkdir touch dd rm unlink curl wget aria2c axel http https xh wget2 curlie lftp aws gsutil tftp"
+    ),
+    "files:run",
+)
 _WRAPPERS = dict.fromkeys(
     _words(
         "nice ionice nohup setsid timeout gtimeout time gtime stdbuf unbuffer chrt taskset flock strace ltrace unshare"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def trim_text(value: Value, op: str, pattern: Value) -> Value:
     """`${x#pattern}`, `${x%pattern}` and their greedy forms."""
-    source = pattern_regex(pattern, greedy=len(op) == 2)
+    source = pattern_regex(pattern, value.text, greedy=len(op) == 2)
     text = value.text
     if source is None or (text is None and pattern.text is None):
         return blur(value, "a trimmed text")
@@ -45,7 +45,7 @@ def replace_text(value: Value, op: str, pattern: Value, with_: Value) -> Value:
     first = pattern.parts[0] if pattern.parts else ""
     if isinstance(first, str) and first[:1] in {"#", "%"} and op == "/":
         anchor, pattern = first[0], of((first[1:], *pattern.parts[1:]))
-    source = pattern_regex(pattern)
+    source = pattern_regex(pattern, value.text)
     if text is None or source is None or with_.text is None:
         return blur(of((*value.parts, *with_.parts)), "a text with replacements")
     if not source:

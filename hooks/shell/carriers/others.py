@@ -34,7 +34,12 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     pattern = PATTERNS[KINDS.get(name, name)]
     inner = replace(fr, via=(*fr.via, name), depth=fr.depth + 1)
     given = st.unread if st.unread is not None else fr.stdin.text
-    if given is None and fr.stdin.kind == "pipe" and KINDS.get(name) == "tcl" and not event.argv:
+    if (
+        (given is None or given.is_opaque)
+        and fr.stdin.kind == "pipe"
+        and KINDS.get(name) == "tcl"
+        and not event.argv
+    ):
         note_unknown_code(m, inner, unknown("standard input", fr.stdin.upstream), name)
     texts: list[Value] = [*event.argv, *([given] if given is not None else [])]
     texts.extend(text for value in event.argv if (text := content_of(m, st, value)) is not None)

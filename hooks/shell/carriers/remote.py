@@ -89,8 +89,19 @@ def scp(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     if event.name == "sftp":
         from .databases import bang
 
+        _put(m, st, fr, event)
+
         return bang(m, st, fr, event)
     return None
+
+
+def _put(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
+    """What sftp is told to send counts as its arguments."""
+    text = st.unread if st.unread is not None else fr.stdin.text
+    for found in re.finditer(
+        r"(?m)^\s*-?@?(?:m|re)?put\s+(?:-\w+\s+)*(\S+)", m.hide(text) if text is not None else ""
+    ):
+        m.emit(replace(event, argv=(*event.argv, m.value(found[1]))))
 
 
 _EXEC = re.compile(r"(?i)\b(EXEC|SYSTEM|SHELL):(\"[^\"]*\"|'[^']*'|[^,]*)")
