@@ -217,3 +217,73 @@ def test_an_interrupt_ends_everything_at_once_and_the_session_can_be_gone_on_wit
         assert (resumed.returncode, resumed.stdout) == (0, "went on\n"), resumed.stderr
         assert served.refused == []
     assert run(tmp_path, "audit", "verify", "last").returncode == 0
+
+
+def test_after_a_kill_the_open_task_gets_one_result_and_its_child_is_not_begun_again(tmp_path: Path) -> None:
+    """BUG-23, and BUG-33: what the child had done before is not done twice."""
+    killed: list[bool] = []
+
+    async def answer(request: Request) -> Answer:
+        if any(tool["name"] == "task" for tool in request.body.get("tools", ())):
+            return (
+                call("task", {"description": "child"}) if request.turn == 0 else say(f"told: {request.last}")
+            )
+        if request.turn == 0:
+            return call("bash", {"command": "echo x >> ledger"})
+        return say("child done", latency=0.0 if killed else 60.0)
+
+    with serve_in_thread(answer) as served:
+        env = {"ANTHROPIC_BASE_URL": served.url, "ANTHROPIC_API_KEY": "k"}
+        process = subprocess.Popen(
+            (*PROGRAM, "run", "go"), cwd=tmp_path, env={**os.environ, **env}, stdout=-1, stderr=-1
+        )
+        deadline = time.monotonic() + 40
+        while len(served.message_requests) < 3 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.kill()
+        process.communicate(timeout=10)
+        killed.append(True)
+        resumed = run(tmp_path, "resume", env=env)
+        assert (resumed.returncode, resumed.stdout) == (0, "told: child done\n"), resumed.stderr
+        assert served.refused == []
+        assert len(served.message_requests) == 5
+    assert (tmp_path / "ledger").read_text() == "x\n"
+    assert run(tmp_path, "audit", "verify", "last").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "reply", "code"),
+    [
+        (("--max-budget-usd", "0.000001"), call("bash", {"command": "true"}), 124),
+        (("--disallowedTools", "Bash"), say("I will not", stop_reason="refusal"), 1),
+    ],
+    ids=["budget", "refusal"],
+)
+def test_the_exit_code_says_how_it_ended(
+    tmp_path: Path, args: tuple[str, ...], reply: Answer, code: int
+) -> None:
+    async def answer(_request: Request) -> Answer:
+        return reply
+
+    with api(answer) as env:
+        done = run(tmp_path, "run", "-p", *args, "do it", env=env)
+    assert done.returncode == code, done.stderr
+    assert done.stdout.strip()
+
+
+def test_a_prompt_or_a_run_that_a_hook_ends_exits_as_blocked(tmp_path: Path) -> None:
+    settings = tmp_path / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    command = """printf '{"continue": false, "stopReason": "closed on Mondays", "systemMessage": "come back later"}'"""
+    hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": command}]}]}
+    settings.write_text(json.dumps({"hooks": hooks}))
+
+    async def answer(_request: Request) -> Answer:
+        return call("bash", {"command": "touch ran"})
+
+    with api(answer) as env:
+        done = run(tmp_path, "run", "-p", "--trust-project", "do it", env=env)
+    assert done.returncode == 3, done.stderr
+    assert "closed on Mondays" in done.stderr
+    assert "come back later" in done.stderr
+    assert not (tmp_path / "ran").exists()
