@@ -65,7 +65,8 @@ class PostToolUseFailure:
 
 @frozen
 class SubagentStop:
-    """A subagent has ended. A gate may refuse once, with a reason that keeps it working."""
+    """A subagent is about to end as `completed`: a gate may refuse, with a reason that keeps it working. Other ends
+    are told to observers only."""
 
     ref: RunRef
     status: str
