@@ -3,10 +3,10 @@
 PY := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format wheel bench bench-guard bench-audit bench-git bench-hook bench-wire lock clean
+.PHONY: help demo test check format wheel bench bench-guard bench-audit bench-git bench-hook bench-wire bench-crash bench-interruptions lock clean
 
 help: ## Show these targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-20s %s\n", $$1, $$2 }'
 
 demo: .venv/run.stamp ## The main job on a sample project, offline (a scripted model, not an AI)
 	@.venv/bin/decurion demo
@@ -24,7 +24,7 @@ format: .venv/dev.stamp ## Put the code in shape
 wheel: .venv/dev.stamp ## Build the wheel, install it in a fresh environment, test it from another folder
 	@scripts/wheel
 
-bench: bench-guard bench-audit bench-git bench-hook bench-wire ## All benchmarks
+bench: bench-guard bench-audit bench-git bench-hook bench-wire bench-crash bench-interruptions ## All benchmarks
 
 bench-guard: .venv/test.stamp ## The law: verdicts on the corpus, time a call
 	@$(PY) -P bench/guard.py
@@ -40,6 +40,12 @@ bench-hook: .venv/test.stamp ## The hook program: cold time a call against a bar
 
 bench-wire: .venv/test.stamp ## Sessions against a plain SDK loop: CPU, cost, fan-out, start
 	@$(PY) -P bench/wire.py
+
+bench-crash: .venv/test.stamp ## Whole sessions killed at random moments: what the log proves, what resuming repeats
+	@$(PY) -P bench/crash.py
+
+bench-interruptions: .venv/test.stamp ## Isolation killed at many moments: bytes of the user's that are lost
+	@$(PY) -P bench/git_interruptions.py
 
 lock: ## Compile requirements/*.txt again (needs uv; EXTRA=--upgrade takes newer releases)
 	@EXTRA="$(EXTRA)" scripts/lock
