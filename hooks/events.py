@@ -65,8 +65,10 @@ class PostToolUseFailure:
 
 @frozen
 class SubagentStop:
-    """A subagent is about to end as `completed`: a gate may refuse, with a reason that keeps it working. Other ends
-    are told to observers only."""
+    """A subagent is about to end as `completed`: a gate may refuse, with a reason that keeps it working.
+
+    Other ends are told to observers only.
+    """
 
     ref: RunRef
     status: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -161,7 +162,8 @@ def command(task: tuple[str, ...], **given: Any) -> int:
 
 def start(chosen: SessionOptions, prompt: str, given: dict[str, Any]) -> int:
     """Run a session as the output options say; the first sign of life comes before the large imports."""
-    if given["output_format"] == "text" and not given["print_mode"] and sys.stderr.isatty():
+    drawn = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    if drawn and given["output_format"] == "text" and not given["print_mode"]:
         click.echo("starting …\r", nl=False, err=True)
     from ..running import run_session
 
