@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from .damage import Entry
     from .reading import Lines
 
 MOST_PROBLEMS = 50
@@ -132,6 +133,8 @@ class _Verification:
             ahead = [read_entry(file, *item) for item in following]
             torn = not ahead and lines.unfinished
             bad = replace(read_entry(file, *stopped), last=torn and file == self._shot.path)
+            if bad.last and self._broke_off(bad):
+                return
             finding = classify(self._good, bad, ahead)
             self._problems.append(finding.problem)
             self._adopt = finding.adopt
@@ -164,6 +167,16 @@ class _Verification:
                 self._meet(record)
         self._good = Good(seq, last, before, number - (stopped is not None), file)
         return stopped
+
+    def _broke_off(self, bad: Entry) -> bool:
+        """Say whether half a line at the end is a crash: the head never knew it, as it would know what was cut off."""
+        head, good = self._shot.head, self._good
+        if bad.valid or self._problems or not head or (head["seq"], head["hash"]) != (good.seq, good.hash):
+            return False
+        text = f"a crash broke off the writing of record {good.seq + 1}; the next writer takes out the half there is"
+        self._notes.append(text)
+        self._ledger.sealed = False
+        return True
 
     def _meet(self, record: dict[str, Any]) -> None:
         """Compare the record whose hash somebody noted down."""

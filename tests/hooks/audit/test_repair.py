@@ -54,6 +54,23 @@ def test_half_a_record_is_taken_out_and_reported_once_with_its_place(path: Path)
     assert verify(str(path)).ok
 
 
+@pytest.mark.parametrize("half", [b'{"v":1,"seq":99,"ts":"20', b"\0" * 5000])
+def test_until_then_half_a_record_that_the_head_never_knew_is_a_crash_and_no_tampering(
+    path: Path, half: bytes
+) -> None:
+    count = crash(path, lambda data: data + half)
+    report = verify(str(path))
+    assert (report.ok, report.state, report.records) == (True, "open", count)
+    assert [f"record {count + 1};" in note for note in report.notes] == [True]
+
+
+def test_half_a_record_that_the_head_knew_whole_was_cut(path: Path) -> None:
+    count = crash(path, lambda data: data[:-40])
+    found = verify(str(path)).first
+    assert found is not None
+    assert (found.kind, found.seq) == ("truncated", count)
+
+
 def test_half_a_character_is_taken_out(path: Path) -> None:
     count = crash(path, lambda data: data + b'{"v":1,"reason":"gr\xc3')
     append(path)
