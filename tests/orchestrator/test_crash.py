@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(200)]
 
 
 def test_a_killed_session_leaves_no_call_without_a_record_and_resumes_to_a_whole_log(checkout: Path) -> None:
