@@ -154,7 +154,7 @@ class Conversation:
     def _take(self, ref: RunRef, reply: Reply) -> None:
         """Count, keep and show one accepted reply."""
         self.tally.count_reply(reply)
-        self.agent.lease.spend(reply.model, reply.usage)
+        self.agent.lease.spend(reply.model or self.agent.request.model, reply.usage)
         if message := self.agent.history.add_reply(reply):
             self._keep(ref, message, usage=reply.usage, stop_reason=reply.stop_reason, reply_id=reply.id)
         self.agent.listen(Replied(ref, reply, self.tally.usage))

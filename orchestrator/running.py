@@ -99,8 +99,11 @@ class _Text(Output):
     """Plain lines on stderr while it goes, the report on stdout."""
 
     def __init__(self, listen: Listener, approve: Approve = nobody) -> None:
-        self.listen = listen  # pyright: ignore[reportAttributeAccessIssue]
+        self._listen = listen
         self.approve = approve
+
+    def listen(self, moment: Any) -> None:
+        self._listen(moment)
 
     def close(self, finished: Finished, started: float) -> None:
         super().close(finished, started)
