@@ -16,7 +16,7 @@ from .model import Message, ModelRequest, ToolSpec
 from .moments import CallChanged, CallState, TodosChanged
 from .shared import Bench, Shared
 from .tally import Tally
-from .tools import Reminder, TodoStore, Tool, ToolContext
+from .tools import Reminder, TodoItem, TodoStore, Tool, ToolContext
 from .transcript import ReadTranscript, Transcript
 
 GO_ON = (
@@ -70,6 +70,8 @@ def restored(agent: Agent, saved: ReadTranscript, known: Sequence[ToolResult] = 
     if message := history.repair(list(answered.values())):
         agent.transcript.add(agent.ref, message)
     tally = Tally.resumed(saved.turns, newest_text(saved.messages) if agent.ref.depth else "", saved.effects)
+    if tally.todos:
+        agent.context.todo.items = tuple(TodoItem(**item) for item in tally.todos)
     return replace(agent, history=history, tally=tally)
 
 
@@ -95,6 +97,14 @@ def arrived(saved: ReadTranscript) -> list[ToolResult]:
         ToolResult(block["tool_use_id"], _content(block["content"]), bool(block.get("is_error")))
         for block in note.get("results", ())
     ]
+
+
+def open_calls(messages: Sequence[Message]) -> list[ToolCall]:
+    """Give the calls of the newest reply that have no result."""
+    history = History()
+    history.extend(messages)
+    blocks = history[-1]["content"] if history.open_calls else ()
+    return [ToolCall(b["id"], b["name"], b["input"]) for b in blocks if b["type"] == "tool_use"]
 
 
 def _content(content: Any) -> str | tuple[Mapping[str, Any], ...]:

@@ -27,6 +27,8 @@ class Tally:
     newest_text: str = ""
     runs: list[Run] = field(default_factory=list[Run])
     paths: dict[str, None] = field(default_factory=dict[str, None])
+    todos: list[dict[str, Any]] | None = None
+    """The todo list as the newest reply's calls left it; None where they did not touch it."""
     denied: list[DeniedCall] = field(default_factory=list[DeniedCall])
     steps: list[str] = field(default_factory=list[str])
 
@@ -39,12 +41,12 @@ class Tally:
 
     def count_results(self, calls: Sequence[ToolCall], results: Results) -> dict[str, Any]:
         """Take in what came of one reply's calls; give what they did to the world, as plain data for `resumed`."""
-        runs, paths = len(self.runs), len(self.paths)
+        runs, paths, self.todos = len(self.runs), len(self.paths), None
         for call, result in zip(calls, results.in_order(calls), strict=True):
             self._count_call(call, result)
         self.denied += [_denied(call, decision) for call, decision in results.refused]
         new_runs = [[run.command, run.status] for run in self.runs[runs:]]
-        effects = {"files_changed": [*self.paths][paths:], "runs": new_runs}
+        effects = {"files_changed": [*self.paths][paths:], "runs": new_runs, "todos": self.todos}
         return {key: value for key, value in effects.items() if value}
 
     def _count_call(self, call: ToolCall, result: ToolResult) -> None:
@@ -53,6 +55,7 @@ class Tally:
         if status is not None:
             self.runs.append(Run(str(call.args.get("command", "")), int(status)))
         self.paths.update(dict.fromkeys(meta.get("files_changed") or ()))
+        self.todos = meta.get("todos", self.todos)
         outcome = "failed" if result.is_error else "ok"
         self.steps.append(f"{call.name} {_subject(call)}: {outcome}")
 
@@ -63,6 +66,7 @@ class Tally:
         for each in effects:
             tally.runs += [Run(command, status) for command, status in each.get("runs", ())]
             tally.paths.update(dict.fromkeys(each.get("files_changed", ())))
+            tally.todos = each.get("todos", tally.todos)
         return tally
 
     def files_changed(self, workspace: Path) -> tuple[FileChange, ...]:

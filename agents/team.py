@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace as dc_replace
 from hashlib import sha256
@@ -11,22 +10,20 @@ from pathlib import Path
 import anyio
 import orjson
 
-from decurion.hooks import DecurionError, RunRef, SubagentStart, SubagentStop, ToolCall
+from decurion.hooks import AuditError, DecurionError, RunRef, SubagentStart, SubagentStop
 
-from .build import arrived, begin, build_agent, restored
+from .build import arrived, begin, build_agent, open_calls, restored
 from .catalogue import AgentDefinition
 from .claims import Claims
 from .dispatch import TASK, Results
 from .evidence import not_borne_out
-from .history import History
 from .loop import Agent, Conversation, Ending
-from .model import Message
-from .moments import AgentFinished, AgentStarted, Notice
+from .moments import AgentFinished, AgentStarted, Notice, TodosChanged
 from .result import SubagentResult, result_from_json
 from .shared import Bench, Shared, Work, write_private
 from .task import Order, task_tool
 from .tools import ToolContext
-from .transcript import Transcript, read_transcript
+from .transcript import ReadTranscript, Transcript, read_transcript
 
 
 class Team:
@@ -60,15 +57,12 @@ class Team:
             raise DecurionError("There is nothing to go on with: the session has no message.")
         begin(agent, prompt)
         shared.log.write(ref, "agent_start", resumed=resumed, model=agent.request.model)
-        shared.listen(AgentStarted(ref, prompt, agent.max_turns, agent.request.model))
+        self._announce(agent, prompt)
         return await self._to_result(agent, "")
 
     async def _recover(self, lead: Agent) -> tuple[Agent, bool]:
         """Load what an earlier run left and give each of its open calls exactly one result."""
-        saved = read_transcript(lead.transcript.path)
-        if saved.skipped:
-            text = f"{saved.skipped} lines of {lead.transcript.path} cannot be read (first: line {saved.first_bad})"
-            self.shared.listen(Notice(f"{text}; the history goes on without them"))
+        saved = self._saved(lead.transcript.path)
         if not saved.messages:
             return lead, False
         # Only `task` is safe to ask again: a subagent that ended is not run twice, one that had not goes on.
@@ -80,6 +74,14 @@ class Team:
         lead = restored(lead, saved, results.in_order(tasks))
         # The lead's cap is one of each prompt, a subagent's is one of its life.
         return dc_replace(lead, max_turns=lead.max_turns and lead.max_turns + lead.tally.turns), True
+
+    def _saved(self, path: Path) -> ReadTranscript:
+        """Read a transcript, and say so where some of it is lost."""
+        saved = read_transcript(path)
+        if saved.skipped:
+            text = f"{saved.skipped} lines of {path} cannot be read (first: line {saved.first_bad})"
+            self.shared.listen(Notice(f"{text}; the history goes on without them"))
+        return saved
 
     # ---- subagents ----
 
@@ -126,6 +128,8 @@ class Team:
         try:
             bench = given or await self._bench(ref, order, definition)
             agent = self._child(ref, order, definition, bench)
+        except AuditError:
+            raise
         except DecurionError as error:
             result = SubagentResult(
                 ref.agent_id, ref.agent_type, "error", f"The subagent was not started: {error}", partial=True
@@ -133,7 +137,7 @@ class Team:
             return self._ended(ref, result)
         text = order.prompt + (f"\n\n<context>\n{extra}\n</context>" if extra else "")
         begin(agent, "" if len(agent.history) else text)
-        shared.listen(AgentStarted(ref, order.title, agent.max_turns, agent.request.model))
+        self._announce(agent, order.title)
         return await self._to_result(agent, order.title, bench)
 
     async def _bench(self, ref: RunRef, order: Order, definition: AgentDefinition) -> Bench | None:
@@ -150,9 +154,9 @@ class Team:
         shared = self.shared
         tools = {name: tool for name in definition.tools if (tool := shared.tools.get(name))}
         path = shared.folder / "subagents" / f"{ref.agent_id}.jsonl"
-        saved = read_transcript(path) if path.exists() else None
         agent = build_agent(shared, ref, definition, tools, Transcript(path), bench)
-        if saved and saved.messages:
+        saved = self._saved(path)
+        if saved.messages:
             return restored(agent, saved)
         agent.transcript.note(ref, "task_started", order=order.prompt, parent_call_id=ref.parent_call_id)
         return agent
@@ -175,6 +179,13 @@ class Team:
             return await self._run_child(ref, order, "", bench)
 
     # ---- both ----
+
+    def _announce(self, agent: Agent, title: str) -> None:
+        """Show that an agent begins, and the list it goes on with."""
+        listen, items = self.shared.listen, agent.context.todo.items
+        listen(AgentStarted(agent.ref, title, agent.max_turns, agent.request.model))
+        if items:
+            listen(TodosChanged(agent.ref, items))
 
     async def _to_result(self, agent: Agent, title: str, bench: Bench | None = None) -> SubagentResult:
         """Run an agent, whatever happens, to a result that is on disk, in the log and told."""
@@ -287,11 +298,3 @@ def conclude(agent: Agent, ending: Ending, work: Work | None) -> SubagentResult:
         evidence=claims,
         error=ending.error,
     )
-
-
-def open_calls(messages: Sequence[Message]) -> list[ToolCall]:
-    """Give the calls of the newest reply that have no result."""
-    history = History()
-    history.extend(messages)
-    blocks = history[-1]["content"] if history.open_calls else ()
-    return [ToolCall(b["id"], b["name"], b["input"]) for b in blocks if b["type"] == "tool_use"]

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from decurion.agents.messages_api import Answer, Fault, Refusal, Request, call, calls, say
+from decurion.agents.moments import Notice, TodosChanged
 from decurion.hooks import AuditError, Decision, Event
 from decurion.hooks.chain import Hook
 
@@ -186,3 +187,22 @@ async def test_where_the_history_cannot_be_kept_the_run_ends_in_words(tmp_path: 
         with pytest.raises(AuditError, match=r"transcript\.jsonl cannot be written"):
             await on.run()
         assert on.api.message_requests == []
+
+
+async def test_the_plan_is_still_there_after_an_interruption_and_lost_lines_are_told(tmp_path: Path) -> None:
+    todo = {"todos": [{"content": "count the sheep", "status": "in_progress"}]}
+
+    async def answer(request: Request) -> Answer:
+        return call("todo_write", todo) if request.turn == 0 else say("done")
+
+    async with stage(answer, tmp_path) as on:
+        await on.run()
+        with (on.folder / "transcript.jsonl").open("a") as file:
+            file.write("torn li\n")
+        on.moments.clear()
+        await on.run("go on")
+        plans = [moment.items for moment in on.moments if isinstance(moment, TodosChanged)]
+        notices = [moment.text for moment in on.moments if isinstance(moment, Notice)]
+    assert [[item.content for item in plan] for plan in plans] == [["count the sheep"]]
+    assert len(notices) == 1
+    assert "1 lines" in notices[0]
