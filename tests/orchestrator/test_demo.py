@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -113,3 +114,19 @@ def test_the_sample_passes_its_own_tests_with_the_standard_library_alone(tmp_pat
     )
     assert done.returncode == 0, done.stderr
     assert not [path for path in tmp_path.rglob("*") if path.suffix == ".txt"]
+
+
+def test_an_interrupted_demo_points_to_no_folder_that_is_gone(tmp_path: Path) -> None:
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-P", "-m", "decurion", "demo"]
+    process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("plan:"):
+            break
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Interrupted." in out
+    assert "resume" not in out
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("decurion-demo")] == []
