@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from .model import Usage
 
 Status = Literal[
     "completed", "max_turns", "budget", "timeout", "blocked", "refused", "context", "error", "cancelled"
 ]
-STATUSES: tuple[str, ...] = get_args(Status)
 
 SUMMARY_LIMIT = 8_000
 """Characters of a summary that reach the parent. Seven reports of this size take about 14,000 tokens."""

@@ -20,9 +20,6 @@ from .result import FileChange
 from .task import Order
 from .tools import Limits, Skill, Tool
 
-MAX_TOKENS = 16_000
-RUNNING_AT_ONCE = 8
-
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -74,8 +71,8 @@ class Settings:
 
     model: str
     subagent_model: str = ""
-    max_tokens: int = MAX_TOKENS
-    running_at_once: int = RUNNING_AT_ONCE
+    max_tokens: int = 16_000
+    running_at_once: int = 8
     reminder_every: int = 3
     lead_turns: int | None = None
     subagent_turns: int = 30

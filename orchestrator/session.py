@@ -52,6 +52,10 @@ SESSION_END_SECONDS = 1.5
 """How long hooks on the session's end may take, all together, as in Claude Code."""
 
 
+_SHOWN_LINES = 30
+"""Of a failed check's output; all of it is in the result."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finished:
     """How a session ended. `verified` is None where no check command was given."""
@@ -65,7 +69,11 @@ class Finished:
 
     def extra(self) -> dict[str, Any]:
         """Give what the result message says beyond the agents."""
-        return {"verified": self.verified, "branch": self.branch or None}
+        return {
+            "verified": self.verified,
+            "check_output": self.check_output or None,
+            "branch": self.branch or None,
+        }
 
     def as_json(self) -> dict[str, Any]:
         """Give the content of `result.json`."""
@@ -163,8 +171,9 @@ class Session:
         await dispatcher.run(context, (call,), {}, results)
         result = results.done[call.id]
         passed = not result.is_error and (result.meta or {}).get("exit_status") == 0
-        level = "info" if passed else "warning"
-        self.listen(Notice(f"check `{self.options.work.verify}`: {'passed' if passed else 'FAILED'}", level))
+        told = f"check `{self.options.work.verify}`"
+        shown = "\n".join(result.text.splitlines()[-_SHOWN_LINES:])
+        self.listen(Notice(f"{told}: passed", "info") if passed else Notice(f"{told}: FAILED\n{shown}"))
         return replace(finished, verified=passed, check_output=result.text)
 
     def cut_short(self) -> Finished:

@@ -291,7 +291,10 @@ async def test_the_check_command_passes_the_hooks_and_the_log_like_any_call(tmp_
     work = WorkOptions(verify="true")
     finished = await Orchestrator(tmp_path, Scripted("done"), work=work).run("work")
     assert finished.verified is True
-    refused = await Orchestrator(tmp_path, Scripted("done"), work=work, hooks=(gate,)).run("work")
+    told: list[Moment] = []
+    boss = Orchestrator(tmp_path, Scripted("done"), work=work, hooks=(gate,), listen=told.append)
+    refused = await boss.run("work")
     assert refused.verified is False
     assert "no checks" in refused.check_output
+    assert [m.text for m in told if isinstance(m, Notice)] == ["check `true`: FAILED\nRefused: no checks"]
     assert [r["event"] for r in records(tmp_path) if r["tool_name"] == "bash"] == ["refused"]
