@@ -9,6 +9,8 @@ from .glob import STRANGE_NAME, pattern_parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..shell.events import ExecEvent
 
 _FILTERS = frozenset(
@@ -27,17 +29,38 @@ def listed_by(value: Value) -> list[tuple[ExecEvent, Value]]:
     holes = value.holes
     if not holes or not isinstance(value.parts[0], Hole) or len(holes) != 1:
         return []
-    sources = [event for event in holes[0].source if event.name not in _THROUGH]
+    sources = [event for event in holes[0].source if event.name not in _THROUGH or _lists(event)]
     if len(sources) != 1:
         return []
     source, tail = sources[0], value.parts[1:]
-    if source.name in {"find", "gfind", "bfs"}:
-        return [(source, _join(word, tail)) for word in _found_by_find(source)]
-    if source.name in {"fd", "fdfind"}:
-        return [(source, _join(word, tail)) for word in _found_by_fd(source)]
-    if source.name == "git" and source.words[:1] == ("ls-files",):
-        return [(source, _join(word, tail)) for word in _listed_by_git(source)]
-    return [(source, _join(word, tail)) for word in _listed_by_ls(source)] if source.name == "ls" else []
+    return [(source, _join(word, tail)) for word in _found(source)]
+
+
+def _lists(event: ExecEvent) -> bool:
+    """Tell whether a search prints the files' names only."""
+    return event.name in _SEARCHES and bool(_FILES_ONLY & set(event.words))
+
+
+def _found(source: ExecEvent) -> list[Value]:
+    name = source.name or ""
+    if name == "git" and source.words[:1] != ("ls-files",):
+        return []
+    if name in _SEARCHES and not _lists(source):
+        return []
+    found = _FOUND_BY.get(name)
+    return found(source) if found is not None else []
+
+
+_SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack"})
+_FILES_ONLY = frozenset(
+    {"-l", "-rl", "-lr", "-Rl", "-rlZ", "-lZ", "-L", "--files-with-matches", "-ril", "-rli"}
+)
+
+
+def _searched(event: ExecEvent) -> list[Value]:
+    """Give where `grep -l` looks: its words behind the pattern."""
+    plain = [value for value in event.argv if not (value.text or "").startswith("-")]
+    return plain[1:] or [Value((".",))]
 
 
 def _join(word: Value, tail: tuple[str | Glob | Hole, ...]) -> Value:
@@ -90,3 +113,22 @@ def _listed_by_git(event: ExecEvent) -> list[Value]:
 
 def _below(root: Value, name: str) -> Value:
     return Value((*root.parts, "/", *pattern_parts(name)))
+
+
+def _anywhere(event: ExecEvent) -> list[Value]:
+    del event
+    return [Value(("/", Glob("**"), STRANGE_NAME))]
+
+
+def _below_searched(event: ExecEvent) -> list[Value]:
+    return [_below(root, STRANGE_NAME) for root in _searched(event)]
+
+
+_FOUND_BY: dict[str, Callable[[ExecEvent], list[Value]]] = {
+    **dict.fromkeys(("find", "gfind", "bfs"), _found_by_find),
+    **dict.fromkeys(("fd", "fdfind"), _found_by_fd),
+    **dict.fromkeys(("locate", "plocate", "mlocate"), _anywhere),
+    **dict.fromkeys(_SEARCHES, _below_searched),
+    "git": _listed_by_git,
+    "ls": _listed_by_ls,
+}

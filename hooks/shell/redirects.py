@@ -109,9 +109,10 @@ def _is_fresh(m: Machine, value: Value) -> bool:
     head, *rest = value.parts or ("",)
     return (
         isinstance(head, str)
-        and len(rest) == 1
+        and 0 < len(rest) < 3
         and isinstance(rest[0], Glob)
         and rest[0].pattern == "*"
+        and (len(rest) == 1 or isinstance(rest[1], str))
         and any(head.startswith(f"{temp}/") for temp in m.places.temp)
     )
 

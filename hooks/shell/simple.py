@@ -6,7 +6,7 @@ from ..frozen import frozen, replace
 from . import quotes
 from .arith import index_key, number, text_number
 from .environment import assigned
-from .events import Glob, Hole, Value, literal
+from .events import ExecEvent, Glob, Hole, Value, literal
 from .expand import fields_of, value_of
 from .machine import DONE, Frame, Machine, Outcome, State
 from .redirects import apply_redirects, record_output
@@ -292,4 +292,6 @@ def declare_words(m: Machine, st: State, fr: Frame, event: object) -> Outcome:
     how = _how(name, flags)
     for word in words:
         _declare_naked(m, st, fr, word, how)
+    if all((word.text or "").startswith("-") for word in words) and isinstance(event, ExecEvent):
+        return Outcome(unknown(f"output of {name}", (event,)))
     return DONE

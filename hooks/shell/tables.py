@@ -116,7 +116,7 @@ _CARRIERS = {
     "rg": "carriers.finders:rg", "git": "carriers.git:git", "hub": "carriers.git:git",
     **dict.fromkeys(_words("python python3 pypy pypy3 ipython bpython"), "carriers.python:python"),
     **dict.fromkeys(_words("perl ruby node nodejs deno bun php lua luajit Rscript R julia osascript octave matlab raku"
-                           " jruby guile sbcl swift groovy jshell elixir erl ghci scala irb ts-node tsx"), "carriers.scripts:run"),
+                           " jruby guile sbcl swift groovy jshell clojure clj bb elixir erl ghci scala irb ts-node tsx"), "carriers.scripts:run"),
     **dict.fromkeys(_words("awk gawk mawk nawk"), "carriers.editors:awk"), "sed": "carriers.editors:sed",
     "gsed": "carriers.editors:sed",
     **dict.fromkeys(_words("vim vi nvim ex view gvim rvim vimdiff"), "carriers.editors:vim"),

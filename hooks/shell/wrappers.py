@@ -215,12 +215,21 @@ def env(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
 
         code = join((split, *(requoted(value) for value in rest)), " ")
         return run_code(m, inside, inner, literal("env ") if not code.parts else _env_line(code), "env -S")
+    while len(rest) > 1 and _from_env_file(rest[0]):
+        rest = rest[1:]
     rest = env_assignments(m, inside, inner, rest)
     if not rest:
         return None
     outcome = run_argv(m, inside, inner, rest, functions=False)
     st.files = inside.files
     return outcome
+
+
+def _from_env_file(word: Value) -> bool:
+    """True for `$(cat .env | xargs)`: assignments by custom, and nothing else."""
+    return word.is_opaque and any(
+        re.search(r"(?:^|/)\.env[\w.-]*$", value.text or "") for event in word.sources for value in event.argv
+    )
 
 
 def _env_line(code: Value) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..code import run_shell
+from ..code import note_fetched_code, run_shell
 from ..events import ExecEvent, Value, literal
 from ..folders import folders_named
 from ..machine import Frame, Machine, Outcome, State
@@ -66,6 +66,7 @@ def _files(m: Machine, st: State, fr: Frame, words: tuple[Value, ...]) -> list[V
         else:
             text = content_of(m, st, file)
         if text is not None:
+            note_fetched_code(m, fr, text, "make")
             found.append(text)
     if not named:
         for name in DEFAULTS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..code import run_shell
+from ..code import note_fetched_code, run_shell
 from ..events import ExecEvent, Redirect, Stdin, Value, literal
 from ..machine import Frame, Machine, Outcome, State
 from ..options import operands, skip, values_of
@@ -94,7 +94,11 @@ def awk(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
             from ..options import after
 
             names[name] = after(value, len(name) + 1)
+    if any(file.text in {"-", "/dev/stdin"} for file in values_of(words, "f", "file")):
+        given = st.unread if st.unread is not None else fr.stdin.text
+        sources.extend([given] if given is not None else [])
     for source in sources:
+        note_fetched_code(m, fr, source, "awk")
         _awk_source(m, st, _inner(fr, event), m.hide(source), names)
     return None
 

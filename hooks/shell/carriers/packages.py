@@ -103,7 +103,7 @@ def _settings(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None
 def _scripts(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
     """Scripts of a package.json that the command itself wrote."""
     content = content_of(m, st, literal("package.json"))
-    if content is None:
+    if content is None or fr.via.count("npm script") > 1:
         return
     import json
 
@@ -112,9 +112,10 @@ def _scripts(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
         scripts: dict[str, object] = dict(json.loads(text).get("scripts", {}))
     except (ValueError, AttributeError, TypeError):
         scripts = dict(re.findall(r'"([\w:.-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"', text))
+    inner = replace(fr, via=(*fr.via, "npm script"))
     for code in scripts.values():
         if isinstance(code, str):
-            run_shell(m, st, fr, m.value(code), "npm script")
+            run_shell(m, st, inner, m.value(code), "npm script")
     del rest
 
 

@@ -25,6 +25,7 @@ from .python_texts import (
     make_path,
     map_,
     same_text,
+    scratch,
     shell_split,
     temporary,
     temporary_file,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 def call(walker: Walker, target: object, node: ast.Call, args: Args, named: Named) -> object:
     """Carry out one call of what `target` refers to."""
+    _note_secrets(walker, node, args)
     if isinstance(target, Bound):
         from .python_methods import method
 
@@ -66,8 +68,38 @@ def call(walker: Walker, target: object, node: ast.Call, args: Args, named: Name
     return loose(walker, name, node, args, named)
 
 
+_READERS = frozenset(
+    {
+        "read",
+        "netrc",
+        "load",
+        "parse",
+        "safe_load",
+        "read_file",
+        "from_file",
+        "load_config",
+        "read_csv",
+        "FileInput",
+        "input",
+    }
+)
+_SECRET_FILES = re.compile(
+    r"/\.(?:ssh/(?!config$|known_hosts|.*\.pub$)|aws/cred|netrc|kube/config|npmrc|pypirc|gnupg/|docker/config|git-cred|pgpass|my\.cnf)"
+)
+
+
+def _note_secrets(walker: Walker, node: ast.Call, args: Args) -> None:
+    """Parsers that open a file by themselves: `netrc.netrc(path)`, `ConfigParser().read(path)`."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    for item in args if name in _READERS else ():
+        if _SECRET_FILES.search(walker.evaluator.text(item).show()):
+            open_file(walker, [item], {})
+
+
 def _call_back(walker: Walker, callback: object, args: Args, named: Named) -> None:
     """`Thread(target=f, args=(…))`, `pool.submit(f, …)`: the function will be called."""
+    if isinstance(callback, Ref) and callback.name in EFFECTS:
+        EFFECTS[callback.name](walker, [item for item in args if item is not callback], {})
     if isinstance(callback, Ref) and callback.name in walker.functions:
         given = named.get("args")
         passed = given if is_items(given) else [item for item in args if item is not callback]
@@ -126,7 +158,7 @@ EFFECTS: dict[str, Effect] = {
     "os.path.normpath": same_text, "os.fspath": same_text, "str": same_text, "bytearray": bytes_, "bytes": bytes_, "shlex.quote": same_text,
     "os.fsencode": same_text, "os.fsdecode": same_text, "memoryview": same_text,
     "os.getenv": getenv, "os.environ.get": getenv, "os.environ.pop": getenv, "os.getcwd": folder, "os.chdir": chdir,
-    "chr": chr_, "glob.glob": glob_, "glob.iglob": glob_, "os.listdir": listdir, "tempfile.mkdtemp": temporary, "tempfile.mktemp": temporary, "tempfile.gettempdir": temporary,
+    "chr": chr_, "glob.glob": glob_, "glob.iglob": glob_, "os.listdir": listdir, "tempfile.mkdtemp": temporary, "tempfile.mktemp": temporary, "tempfile.gettempdir": scratch,
     "tempfile.NamedTemporaryFile": temporary_file, "tempfile.TemporaryFile": temporary_file,
     "tempfile.TemporaryDirectory": temporary, "os.walk": walk, "os.fwalk": walk, "os.scandir": listdir, "map": map_,
     "shlex.split": shell_split, "globals": globals_, "locals": globals_, "vars": globals_,

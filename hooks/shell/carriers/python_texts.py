@@ -170,6 +170,12 @@ def temporary(walker: Walker, args: Args, named: Named) -> object:
     return Value((folder_ + FRESH, Glob("*")))
 
 
+def scratch(walker: Walker, args: Args, named: Named) -> object:
+    """`tempfile.gettempdir()`: the scratch folder itself."""
+    del args, named
+    return literal(walker.m.places.temp[0] if walker.m.places.temp else "/tmp")  # noqa: S108
+
+
 def temporary_file(walker: Walker, args: Args, named: Named) -> object:
     """`tempfile.NamedTemporaryFile` and its kin: an open file with such a name."""
     path = temporary(walker, args, named)

@@ -40,8 +40,9 @@ def ssh(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     if rest:
         outcome = run_code(m, inside, inner, join(rest, " "), "ssh")
         return Outcome(unknown("output of ssh", (event,))) if outcome.out.text != "" else outcome
-    if fr.stdin.kind in {"text", "pipe"} and fr.stdin.text is not None:
-        run_code(m, inside, inner, fr.stdin.text, "ssh")
+    given = st.unread if st.unread is not None else fr.stdin.text
+    if fr.stdin.kind in {"text", "pipe", "file"} and given is not None and not given.is_opaque:
+        run_code(m, inside, inner, given, "ssh")
     return None
 
 

@@ -17,7 +17,7 @@ LOOSE = frozenset({"run", "shell", "sh", "spawn", "exec", "pipeline", "syscall"}
 DELETE_TREE = re.compile(
     r"(?<![\w])(?:FileUtils\.(?:rm_rf?|rmtree|remove_dir|remove_entry(?:_secure)?|remove)|rm_rf|rmtree|remove_tree|rmSync|rmdirSync"
     r"|removeSync|rimrafSync|rimraf|(?:fs|fs(?:/promises|-extra)?['\"]\))\.(?:promises\.)?(?:rm|rmdir|remove)|fsp\.(?:rm|rmdir)|promises\.(?:rm|rmdir)|Deno\.remove(?:Sync)?"
-    r"|require\(['\"](?:rimraf|del|trash)['\"]\)(?:\.\w+)?|rm(?=\([^)]*\brecursive\s*[:=]\s*true)|removeItem|os\.RemoveAll|remove_dir_all|FileUtils\.deleteDirectory|deleteRecursively|Directory\.Delete|filesystem::remove_all|delete-directory-tree|removeDirectoryRecursive|removePathForcibly"
+    r"|require\(['\"](?:rimraf|del|trash)['\"]\)(?:\.\w+)?|rm(?=\([^)]*\brecursive\s*[:=]\s*true)|removeItem|os\.RemoveAll|remove_dir_all|FileUtils\.deleteDirectory|deleteRecursively|Directory\.Delete|filesystem::remove_all|delete-directory-tree|delete-tree|AntBuilder\(\)\.delete|removeDirectoryRecursive|removePathForcibly"
     r"|del\.sync|delete_tree|emptyDirSync|unlinkRecursive|deltree|File\.rm_rf!?|trash)(?![\w])"
 )
 DELETE = re.compile(
@@ -36,8 +36,8 @@ OTHER = re.compile(
 )
 KILL = re.compile(r"(?<![\w])(?:Process\.kill|process\.kill|posix_kill|kill)(?![\w])")
 NETWORK = re.compile(
-    r"(?<![\w])(?:https?\.(?:request|get)|fetch|Net::HTTP\.\w+|URI\.open|LWP::Simple\S*|curl_init|TCPSocket\.new|fsockopen"
-    r"|file_get_contents\(\s*['\"]https?:/|include\s*\(?\s*['\"]https?:/|net\.(?:connect|createConnection)|IO::Socket::INET->new|axios\.\w+)(?![\w])"
+    r"(?<![\w])(?:https?(?:['\"]\))?\.(?:request|get)|HTTP::Tiny|LWP::UserAgent|Net::FTP|Faraday|RestClient|HTTParty|WWW::Mechanize|import\(\s*['\"]https?:/|fetch|Net::HTTP\.\w+|URI\.open|LWP::Simple\S*|curl_init|TCPSocket\.new|fsockopen"
+    r"|file_get_contents\(\s*['\"]https?:/|include\s*\(?\s*['\"]https?:/|net(?:['\"]\))?\.(?:connect|createConnection)|IO::Socket::INET->new|axios\.\w+)(?![\w])"
 )
 BACKTICKS = re.compile(r"`([^`]*)`")
 QUOTED_RUN = re.compile(r"(?:qx|%x)\s*(?:\((.*?)\)|\{(.*?)\}|\[(.*?)\]|<(.*?)>|([/|!#])(.*?)\5)", re.DOTALL)
@@ -65,7 +65,7 @@ ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|([0-7]{3})|
 
 
 BETWEEN = re.compile(
-    r"[\s(\[,{]+|\)\s*\.args?\s*\(\s*&?\[?|qw\s*(?=[({\[/])|(?:args|cmd|file|command|atPath|at|path|of)\s*:|#[pP](?=['\"])|\}\s*(?=['\"])|=>|(?:glob|Dir(?:\.glob)?)\b|split\s*\(\s*/[^/]*/\s*,"
+    r"[\s(\[,{]+|~[csS](?=['\"])|\)\s*\.args?\s*\(\s*&?\[?|qw\s*(?=[({\[/])|(?:args|cmd|file|command|atPath|at|path|of|dir)\s*:|#[pP](?=['\"])|\}\s*(?=['\"])|=>|(?:glob|Dir(?:\.glob)?)\b|split\s*\(\s*/[^/]*/\s*,"
 )
 LISTS = re.compile(
     r"(?:q[qwx]?|%[wWqQi]?)\s*(?:\(([^()]*)\)|\{([^{}]*)\}|\[([^\[\]]*)\]|<([^<>]*)>|([/|!#])((?:(?!\5).)*)\5)",
@@ -80,7 +80,7 @@ HOMES = re.compile(
     r"|\bDir\.home\b|\b(?:os\.)?getenv\(\s*['\"]HOME['\"]\s*\)|\$_(?:SERVER|ENV)\[['\"]HOME['\"]\]|Deno\.env\.get\(['\"]HOME['\"]\)"
 )
 EXPANDED = re.compile(
-    r"(?:File\.expand_path|Pathname\.new|path\.(?:join|resolve|normalize)|File\.join|String)\(\s*(?=['\"`])"
+    r"(?:File\.expand_path|Pathname\.new|(?:require\(['\"](?:node:)?path['\"]\)|path)\.(?:join|resolve|normalize)|File\.join|String)\(\s*(?=['\"`])"
 )
 LISTED = re.compile(r"(['\"])\s*,\s*(['\"])(?=[^'\"]*['\"]\s*(?:,|\)))")
 POSTFIX_RUN = re.compile(rf"({STRING})\s*\.\s*(?:execute\(|!)")
@@ -97,6 +97,16 @@ WHOLE_ENVIRONMENT = re.compile(
     r"process\.env\b(?!\s*[.\[])|\bENV\b(?=\s*(?:\.(?:to_h|each|inspect|map|to_a|sort)|\)|$))|%ENV\b|\$_ENV\b(?!\[)|\bgetenv\(\s*\)|\bos\.environ\b"
 )
 FETCHED_RUN = re.compile(
-    r"(?<![\w.])(?:eval|Function|runIn\w+|instance_eval|load|loadstring)\s*\(|[(,]\s*eval\s*\)"
+    r"(?<![\w.])(?:eval|Function|runIn\w+|instance_eval|load|loadstring)\s*\(|[(,]\s*eval\s*\)|\bimport\(\s*['\"]https?:"
     r"|\b(?:include|require)(?:_once)?\s*\(?\s*['\"]https?:"
+)
+PIECES: dict[str, re.Pattern[str]] = {
+    **dict.fromkeys(("perl", "php"), re.compile(r"\$\{?\w+\}?(?:\[[^\]]*\]|\{[^}]*\})?|@\w+|\{\$[^}]*\}")),
+    **dict.fromkeys(("ruby", "elixir", "crystal"), re.compile(r"#\{[^}]*\}")),
+    **dict.fromkeys(("julia", "groovy", "scala", "kotlin"), re.compile(r"\$\{[^}]*\}|\$\([^)]*\)|\$\w+")),
+}
+"""What stands for something else inside a double-quoted literal."""
+TEMPLATE = re.compile(r"\$\{[^}]*\}")
+CHDIR = re.compile(
+    r"(?<![\w])(?:process\.chdir|Dir\.chdir|Deno\.chdir|chdir|lfs\.chdir|os\.Chdir|set_current_dir|setwd)(?![\w])"
 )

@@ -13,6 +13,7 @@ from .script_patterns import (
     ASSIGN,
     BACKTICKS,
     BETWEEN,
+    CHDIR,
     DECODERS,
     DELETE,
     DELETE_TREE,
@@ -28,12 +29,14 @@ from .script_patterns import (
     NETWORK,
     OTHER,
     PERL_OPEN,
+    PIECES,
     POSTFIX_DELETE,
     POSTFIX_RUN,
     QUOTED_RUN,
     READ,
     SHELL,
     STRING,
+    TEMPLATE,
     WHOLE_ENVIRONMENT,
     WRITE,
 )
@@ -51,6 +54,8 @@ class Scanner:
         """Find everything telling in the text."""
         self.m.step(4)
         source = joined(homes(source, self.m.places.home))
+        for found in list(CHDIR.finditer(source))[:1]:
+            self._enter(source, found.end())
         for found in ASSIGN.finditer(source):
             value, _end = self._literal(source, found.end())
             if value is not None:
@@ -69,6 +74,15 @@ class Scanner:
                 self.m.unchecked(
                     "code", self.fr.segment, why, program=self.language, sources=tuple(self.m.trace[-1:])
                 )
+
+    def _enter(self, source: str, at: int) -> None:
+        """Go on in the folder that the source changes to."""
+        from ..folders import folders_named
+
+        value, _end = self._literal(source, at + len(source[at:]) - len(source[at:].lstrip("( \t")))
+        if value is not None:
+            self.st = self.st.fork()
+            self.st.cwds, self.st.fallback = folders_named(self.m, self.st, value), ()
 
     def _shell_calls(self, source: str) -> None:
         from ..code import run_shell
@@ -96,7 +110,7 @@ class Scanner:
         loose = name in LOOSE or name == "exec"
         if not words:
             return
-        if loose and not (known and re.match(r"\s*[({]|\s+['\"]|\s+%[wW]", source[found.end() :])):
+        if loose and not (known and re.match(r"\s*[({]|\s+['\"]|\s+%[wW]|\s+qw", source[found.end() :])):
             return
         if re.match(r"\s*\([^)'\"]*\)\s*\{", source[found.end() :]):
             return
@@ -247,13 +261,27 @@ class Scanner:
     def _named(self, text: str) -> Value:
         return unknown(f"{self.language} {text}", self.fr.stdin.upstream)
 
+    def _quoted(self, text: str) -> Value:
+        """A quoted literal; what is put into it is a known name's value or unknown."""
+        body = text[1:-1]
+        if text[0] == "'":
+            return self.m.value(body.replace("\\'", "'"))
+        inner = TEMPLATE if text[0] == "`" else PIECES.get(self.language)
+        if inner is None or not inner.search(body):
+            return self.m.value(unescape(body))
+        parts: list[Value] = []
+        at = 0
+        for found in inner.finditer(body):
+            parts.append(self.m.value(unescape(body[at : found.start()])))
+            name = found[0].strip("$#{}()@ ")
+            parts.append(self.names.get(name) or self._named(found[0]))
+            at = found.end()
+        return join([*parts, self.m.value(unescape(body[at:]))])
+
     def _literal(self, source: str, at: int) -> tuple[Value | None, int]:
         found = re.compile(STRING).match(source, at)
         if found:
-            body = found[0][1:-1]
-            return self.m.value(
-                unescape(body) if found[0][0] != "'" else body.replace("\\'", "'")
-            ), found.end()
+            return self._quoted(found[0]), found.end()
         found = LISTS.match(source, at)
         if found:
             body = next((group for group in found.groups()[:4] if group is not None), found[6] or "")

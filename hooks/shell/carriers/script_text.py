@@ -10,6 +10,7 @@ from .script_patterns import CALLED, ESCAPE, EXPANDED, HOMES, INDEXED, JOINED, R
 def homes(source: str, home: str) -> str:
     """Write the home folder for the calls that give it, and join the pieces of a path."""
     quoted = f"'{home}'"
+    source = re.sub(r"\$ENV\{['\"]?HOME['\"]?\}(?=/)", home, source)
     inside = re.sub(r"([$#]\{)\s*(?:" + HOMES.pattern + r")\s*\}", home, source)
     source = HOMES.sub(quoted, inside)
     for found in list(EXPANDED.finditer(source)):
