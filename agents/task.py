@@ -17,6 +17,7 @@ from .result import SUMMARY_LIMIT, SubagentResult
 from .tools import Output, Tool, ToolContext
 
 _TITLE_CHARS = 60
+_ELSEWHERE = {"general-purpose": "general", "explore": "explorer", "code-reviewer": "reviewer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def task_tool(catalogue: Catalogue, spawn: Spawn) -> Tool:
         description=_description(catalogue),
         input_schema=_schema(catalogue),
         run=run,
-        normalise=_normalised,
+        normalise=lambda args: _normalised(args, catalogue),
         example={
             "description": "In src/app/config.py rename `load` to `read_config` … Report what changed.",
             "subagent_type": "refactorer",
@@ -98,14 +99,28 @@ def _schema(catalogue: Catalogue) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _normalised(args: Mapping[str, Any]) -> dict[str, Any]:
+def _normalised(args: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
     """Put the ecosystem's spelling into ours; keys of other products that mean nothing here are dropped."""
     known = {key: value for key, value in args.items() if key not in ("model", "run_in_background", "name")}
+    if isinstance(kind := known.get("subagent_type"), str):
+        known["subagent_type"] = _known_type(kind, catalogue)
+    for key in ("paths", "depends_on"):
+        if isinstance(one := known.get(key), str):
+            known[key] = [one]
     prompt = known.pop("prompt", None)
     if prompt is None:
         return known
     title = known.pop("description", None)
     return {**({"title": title} if isinstance(title, str) and title else {}), **known, "description": prompt}
+
+
+def _known_type(name: str, catalogue: Catalogue) -> str:
+    """Give the type that is meant: other products' names and other letter cases where nothing bears them here."""
+    if name in catalogue.found:
+        return name
+    plain = name.strip().casefold()
+    plain = _ELSEWHERE.get(plain, plain)
+    return next((known for known in catalogue.found if known.casefold() == plain), name)
 
 
 def _order(args: Mapping[str, Any], catalogue: Catalogue) -> Order:
