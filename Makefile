@@ -34,6 +34,19 @@ bench-guard: .venv/test.stamp ## The law: verdicts on the corpus, time a call
 bench-audit: .venv/test.stamp ## The log: records a second, time to verify
 	@$(PY) -P bench/audit.py
 
+bench-crash: .venv/test.stamp ## Whole sessions killed at 20 moments (RUNS=200), each proven and resumed
+	@$(PY) -P bench/crash.py --runs $(or $(RUNS),20)
+	@$(PY) -P bench/crash.py --agents 50 --turns 2 --runs $(or $(RUNS_OF_50),3)
+
+bench-git: .venv/test.stamp ## Worktrees: time to make, merge and remove
+	@$(PY) -P bench/git.py
+
+bench-hook: .venv/test.stamp ## The hook program: cold time a call against a bare interpreter
+	@$(PY) -P bench/hook.py
+
+bench-wire: .venv/test.stamp ## Sessions against a plain SDK loop: CPU, cost, fan-out, start
+	@$(PY) -P bench/wire.py
+
 bench-interruptions: .venv/test.stamp ## Isolation killed at many moments: bytes of the user's that are lost
 	@$(PY) -P bench/git_interruptions.py
 
