@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -23,6 +23,8 @@ _STYLES = {"completed": "green", "blocked": "yellow", "cancelled": "yellow", "ma
 _SHOWN_AGENTS = 24
 """Agents drawn at once: what is over is folded first, so that a session of hundreds fits a screen."""
 
+
+_CUT: dict[str, Any] = {"no_wrap": True, "overflow": "ellipsis"}
 
 Mark = Callable[[AgentLine], RenderableType]
 """Gives the moving mark of an agent at work."""
@@ -104,8 +106,9 @@ def _folded(children: list[AgentLine]) -> list[AgentLine]:
 
 def _row(line: AgentLine, spinner: Mark | None) -> RenderableType:
     row = Table.grid(padding=(0, 1))
-    for _ in range(3):
-        row.add_column(no_wrap=True, overflow="ellipsis")
+    # Columns that may not wrap shrink alike, and the mark would go first; so the texts say it of themselves.
+    for width in (1, None, None):
+        row.add_column(width=width)
     row.add_row(_mark(line, spinner), _name(line), _details(line))
     return row
 
@@ -117,7 +120,7 @@ def _mark(line: AgentLine, spinner: Mark | None) -> RenderableType:
 
 
 def _name(line: AgentLine) -> Text:
-    name = Text(line.ref.agent_id if line.ref.depth else "lead", style="bold")
+    name = Text(line.ref.agent_id if line.ref.depth else "lead", style="bold", **_CUT)
     return name.append(f"  {line.title.splitlines()[0][:48] if line.title else ''}", style="not bold")
 
 
@@ -125,7 +128,7 @@ def _details(line: AgentLine) -> Text:
     parts = [line.turns, f"{_short(line.tokens)} tokens"]
     if line.refused:
         parts.append(f"{line.refused} refused")
-    text = Text(" · ".join(parts), style="dim")
+    text = Text(" · ".join(parts), style="dim", **_CUT)
     doing = line.note or next(iter(line.doing.values()), "")
     more = f" (+{len(line.doing) - 1})" if len(line.doing) > 1 else ""
     state = line.state if line.over or not doing else doing + more

@@ -61,9 +61,9 @@ def board(*more: Moment) -> Board:
     return made
 
 
-def drawn(made: Board) -> str:
+def drawn(made: Board, width: int = 120) -> str:
     """Draw a board as text."""
-    console = Console(width=120, color_system=None, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123 - rich wants a file
+    console = Console(width=width, color_system=None, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123 - rich wants a file
     with console.file:
         console.print(draw(made))
         return console.export_text()
@@ -77,6 +77,13 @@ def test_the_tree_shows_each_agents_state_turn_tool_and_tokens() -> None:
     assert "12.3k tokens" in child
     assert "1 refused" in child
     assert "bash pytest -q second line" in child
+
+
+def test_a_narrow_screen_cuts_texts_and_never_the_mark() -> None:
+    made = board(AgentFinished(CHILD, SubagentResult("tester-1", "tester", "completed", "ok", turns=4)))
+    made.agents["tester-1"].ref = replace(CHILD, agent_id="refactorer-247790e8b5")
+    made.agents["tester-1"].title = "a title that is long enough to fill it"
+    assert all("✓" in drawn(made, width) for width in (80, 60, 40))
 
 
 def test_the_leads_list_is_drawn_with_marks_and_the_active_form() -> None:
