@@ -13,6 +13,7 @@ import pytest
 from decurion.hooks.shell import Glob, Hole, Places, Value, read_command
 from decurion.hooks.shell.reader import read
 from decurion.hooks.shell.shfmt import Unreadable
+from tests.effort import effort
 
 BASH = shutil.which("bash")
 pytestmark = pytest.mark.skipif(BASH is None, reason="bash is not installed")
@@ -178,7 +179,7 @@ def _printed(word: Value) -> tuple[str | Glob | Hole, ...]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(effort(1, 8)))
 def test_words_come_to_what_bash_makes_of_them(seed: int, tmp_path: Path) -> None:
     draw = random.Random(seed)
     texts = [f"{SETUP}{draw.choice(IFS)}printf '<%s>' {_word(draw)} {_word(draw)}" for _ in range(250)]
