@@ -9,6 +9,7 @@ point anywhere.
 from __future__ import annotations
 
 from ..shell.events import ANYWHERE, Glob, Hole, Value
+from .defaults import joined, with_defaults
 from .glob import STRANGE_NAME
 from .listed import listed_by
 
@@ -44,7 +45,7 @@ points outside the workspace and scratch folders. Sets of paths under other name
 
 def spots(value: Value, event: ExecEvent, places: Places) -> tuple[Spot, ...]:
     """Give every place that a word may point to, seen from the event's working folders."""
-    value = _with_defaults(value)
+    value = with_defaults(value)
     text = value.text
     if text is not None:
         return tuple(dict.fromkeys(_literal_spots(text, event, places)))
@@ -58,23 +59,6 @@ def spots(value: Value, event: ExecEvent, places: Places) -> tuple[Spot, ...]:
         elif parts:
             found.extend(_spots(Value(parts), event, places))
     return tuple(dict.fromkeys(found))
-
-
-_OFTEN_SET = ("HOME", "PWD", "USER", "LOGNAME", "TMP", "TEMP", "XDG_", "PATH", "ROOT", "SHELL", "PREFIX")
-"""Pieces of names of variables that are set on many machines, so that a default written beside them is not used."""
-
-
-def _with_defaults(value: Value) -> Value:
-    """Read `${OUT:-build}` as `build`, where nothing suggests that the variable is set."""
-    if not any(hole.fallback for hole in value.holes):
-        return value
-    return Value(_joined(_default(part) for part in value.parts))
-
-
-def _default(part: str | Glob | Hole) -> str | Glob | Hole:
-    if isinstance(part, Hole) and part.fallback and not any(name in part.variable for name in _OFTEN_SET):
-        return part.fallback
-    return part
 
 
 def _literal_spots(text: str, event: ExecEvent, places: Places) -> Iterable[Spot]:
@@ -121,19 +105,9 @@ def _variants(value: Value) -> list[tuple[tuple[str | Glob | Hole, ...], bool]]:
     if not value.holes:
         return [(parts, True)]
     starts_unknown = isinstance(parts[0], Hole) and not parts[0].digits
-    without = _joined(part for part in parts if not isinstance(part, Hole) or part.digits)
+    without = joined(part for part in parts if not isinstance(part, Hole) or part.digits)
     kept = [] if starts_unknown else [(parts, True)]
     return [*([((), False)] if starts_unknown else []), *kept, (without, True)]
-
-
-def _joined(parts: Iterable[str | Glob | Hole]) -> tuple[str | Glob | Hole, ...]:
-    joined: list[str | Glob | Hole] = []
-    for part in parts:
-        if isinstance(part, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += part
-        else:
-            joined.append(part)
-    return tuple(joined)
 
 
 def _spots(value: Value, event: ExecEvent, places: Places) -> Iterable[Spot]:

@@ -171,6 +171,13 @@ def _declare(m: Machine, st: State, fr: Frame, command: Decl) -> Outcome:
             _declare_one(m, st, fr, item, how)
     for word in words:
         _declare_naked(m, st, fr, word, how)
+    return _listing(words, m.trace[-1])
+
+
+def _listing(words: list[Value] | tuple[Value, ...], event: ExecEvent) -> Outcome:
+    """`export -p` prints what there is; with names nothing is printed."""
+    if all((word.text or "").startswith("-") for word in words):
+        return Outcome(unknown(f"output of {event.name}", (event,)))
     return DONE
 
 
@@ -284,14 +291,11 @@ def requoted(value: Value) -> Value:
 __all__ = ("Hole", "assign", "number", "requoted", "run_call", "run_decl")
 
 
-def declare_words(m: Machine, st: State, fr: Frame, event: object) -> Outcome:
+def declare_words(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     """`declare` and its kin with words that were expanded first."""
-    words: tuple[Value, ...] = getattr(event, "argv", ())
-    name: str = getattr(event, "name", "") or ""
+    words, name = event.argv, event.name or ""
     flags = "".join((word.text or "")[1:] for word in words if (word.text or "").startswith("-"))
     how = _how(name, flags)
     for word in words:
         _declare_naked(m, st, fr, word, how)
-    if all((word.text or "").startswith("-") for word in words) and isinstance(event, ExecEvent):
-        return Outcome(unknown(f"output of {name}", (event,)))
-    return DONE
+    return _listing(words, event)

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 def call(walker: Walker, target: object, node: ast.Call, args: Args, named: Named) -> object:
     """Carry out one call of what `target` refers to."""
     _note_secrets(walker, node, args)
+    if not isinstance(target, Ref):
+        for callback in args:
+            _call_back(walker, callback, args, named)
     if isinstance(target, Bound):
         from .python_methods import method
 
@@ -98,11 +101,13 @@ def _note_secrets(walker: Walker, node: ast.Call, args: Args) -> None:
 
 def _call_back(walker: Walker, callback: object, args: Args, named: Named) -> None:
     """`Thread(target=f, args=(…))`, `pool.submit(f, …)`: the function will be called."""
-    if isinstance(callback, Ref) and callback.name in EFFECTS:
-        EFFECTS[callback.name](walker, [item for item in args if item is not callback], {})
-    if isinstance(callback, Ref) and callback.name in walker.functions:
-        given = named.get("args")
-        passed = given if is_items(given) else [item for item in args if item is not callback]
+    if not isinstance(callback, Ref):
+        return
+    given = named.get("args")
+    passed = list(given) if is_items(given) else [item for item in args if item is not callback]
+    if callback.name in EFFECTS:
+        EFFECTS[callback.name](walker, passed, {})
+    elif callback.name in walker.functions:
         walker.enter(walker.functions[callback.name], passed, {})
 
 

@@ -237,3 +237,17 @@ def globals_(walker: Walker, args: Args, named: Named) -> object:
     """`globals()`: names looked up in it are builtins."""
     del walker, args, named
     return Ref("builtins.__dict__")
+
+
+CONSTANTS = {
+    "sys.executable": "python3", "os.sep": "/", "os.path.sep": "/", "os.devnull": "/dev/null", "os.curdir": ".", "os.pardir": "..",
+    "os.linesep": "\n", "os.pathsep": ":",
+}  # fmt: skip
+"""Names of modules that stand for one text."""
+
+
+def named_text(walker: Walker, name: str) -> Value:
+    """The text that a name of a module stands for."""
+    if name == "os.environ":
+        return environment_value(walker)
+    return literal(CONSTANTS[name]) if name in CONSTANTS else unknown("a Python value")

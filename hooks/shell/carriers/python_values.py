@@ -15,12 +15,6 @@ if TYPE_CHECKING:
 
     from .python_walk import Walker
 
-CONSTANTS = {
-    "sys.executable": "python3", "os.sep": "/", "os.path.sep": "/", "os.devnull": "/dev/null", "os.curdir": ".", "os.pardir": "..",
-    "os.linesep": "\n", "os.pathsep": ":",
-}  # fmt: skip
-"""Names of modules that stand for one text."""
-
 
 @frozen
 class Ref:
@@ -179,13 +173,6 @@ class Evaluator:
     def _formattedvalue(self, node: ast.FormattedValue) -> object:
         return self.text(self.value(node.value))
 
-    def _named(self, name: str) -> Value:
-        if name == "os.environ":
-            from .python_texts import environment_value
-
-            return environment_value(self.walker)
-        return literal(CONSTANTS[name]) if name in CONSTANTS else unknown("a Python value")
-
     def text(self, thing: object) -> Value:
         """A value as text."""
         if isinstance(thing, (Value, PathText)):
@@ -199,7 +186,9 @@ class Evaluator:
             holes = tuple(event for part in parts for event in part.sources)
             return unknown("a Python list", holes)
         if isinstance(thing, Ref):
-            return self._named(thing.name)
+            from .python_texts import named_text
+
+            return named_text(self.walker, thing.name)
         return unknown("a Python value")
 
     def _binop(self, node: ast.BinOp) -> object:

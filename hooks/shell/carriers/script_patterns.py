@@ -7,7 +7,7 @@ import re
 SHELL = re.compile(
     r"(?<![\w$>])(?:system|exec|popen|popen2|popen3|capture2e?|capture3|spawn|spawnSync|exec(?:File)?(?:Sync)?|execFile"
     r"|shell_exec|passthru|proc_open|pcntl_exec|os\.execute|io\.popen|Kernel\.(?:system|exec|spawn)|Process\.(?:spawn|exec)"
-    r"|IO\.popen|PTY\.spawn|Open3\.\w+|qx|run|shell|do shell script|System\.cmd|os:cmd|Deno\.Command|Deno\.run|Bun\.spawn\w*"
+    r"|IO\.popen|PTY\.spawn|Open3\.\w+|qx|run|shell|do shell script|System\.cmd|os:cmd|:os\.cmd|Deno\.Command|Deno\.run|Bun\.spawn\w*"
     r"|exec\.Command(?:Context)?|Command::new|getRuntime\(\)\.exec|ProcessBuilder|Process\.Start|callCommand|callProcess|readProcess|readCreateProcess|rawSystem|run-shell-command|run-program"
     r"|execvp|execlp|syscall|sh|execa|execaSync|zx|run_command|rawToChar|system2|pipeline)(?![\w])"
 )
@@ -65,7 +65,7 @@ ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|([0-7]{3})|
 
 
 BETWEEN = re.compile(
-    r"[\s(\[,{]+|~[csS](?=['\"])|\)\s*\.args?\s*\(\s*&?\[?|qw\s*(?=[({\[/])|(?:args|cmd|file|command|atPath|at|path|of|dir)\s*:|#[pP](?=['\"])|\}\s*(?=['\"])|=>|(?:glob|Dir(?:\.glob)?)\b|split\s*\(\s*/[^/]*/\s*,"
+    r"[\s(\[,{]+|~[csS](?=['\"])|\)\s*\.args?\s*\(\s*&?\[?|(?:args|cmd|file|command|atPath|at|path|of|dir)\s*:|#[pP](?=['\"])|\}\s*(?=['\"])|=>|(?:glob|Dir(?:\.glob)?)\b|split\s*\(\s*/[^/]*/\s*,"
 )
 LISTS = re.compile(
     r"(?:q[qwx]?|%[wWqQi]?)\s*(?:\(([^()]*)\)|\{([^{}]*)\}|\[([^\[\]]*)\]|<([^<>]*)>|([/|!#])((?:(?!\5).)*)\5)",
@@ -76,11 +76,11 @@ CALLED = re.compile(
 )
 NAMED = re.compile(r"[$@*]?[\w.>\[\]'\"-]+")
 HOMES = re.compile(
-    r"(?:require\(['\"]os['\"]\)|\bos)\.homedir\(\)|process\.env\.HOME|\bENV(?:\.fetch\(|\[)\s*['\"]HOME['\"]\s*[\])]|\$ENV\{['\"]?HOME['\"]?\}"
+    r"(?:require\(['\"]os['\"]\)|\b\w+)\.homedir\(\)|process\.env\.HOME|\bENV(?:\.fetch\(|\[)\s*['\"]HOME['\"]\s*[\])]|\$ENV\{['\"]?HOME['\"]?\}"
     r"|\bDir\.home\b|\b(?:os\.)?getenv\(\s*['\"]HOME['\"]\s*\)|\$_(?:SERVER|ENV)\[['\"]HOME['\"]\]|Deno\.env\.get\(['\"]HOME['\"]\)"
 )
 EXPANDED = re.compile(
-    r"(?:File\.expand_path|Pathname\.new|(?:require\(['\"](?:node:)?path['\"]\)|path)\.(?:join|resolve|normalize)|File\.join|String)\(\s*(?=['\"`])"
+    r"(?:File\.expand_path|Pathname\.new|(?:require\(['\"](?:node:)?path['\"]\)|path)\.(?:join|resolve|normalize)|\w+\.join(?=\(\s*['\"](?:/|~))|File\.join|String)\(\s*(?=['\"`])"
 )
 LISTED = re.compile(r"(['\"])\s*,\s*(['\"])(?=[^'\"]*['\"]\s*(?:,|\)))")
 POSTFIX_RUN = re.compile(rf"({STRING})\s*\.\s*(?:execute\(|!)")

@@ -13,9 +13,9 @@ def homes(source: str, home: str) -> str:
     source = re.sub(r"\$ENV\{['\"]?HOME['\"]?\}(?=/)", home, source)
     inside = re.sub(r"([$#]\{)\s*(?:" + HOMES.pattern + r")\s*\}", home, source)
     source = HOMES.sub(quoted, inside)
-    for found in list(EXPANDED.finditer(source)):
+    for found in reversed(list(EXPANDED.finditer(source))):
         if "join" in found[0] or "resolve" in found[0]:
-            head, tail = source[: found.start()], source[found.start() :]
+            head, tail = source[: found.end()], source[found.end() :]
             end = tail.find(")")
             source = head + re.sub(r"(['\"])\s*,\s*\1", "/", tail[: end + 1]) + tail[end + 1 :]
     return EXPANDED.sub("(", source).replace('"~/', f'"{home}/').replace("'~/", f"'{home}/")

@@ -65,7 +65,7 @@ def _codes(name: str, words: tuple[Value, ...]) -> tuple[list[Value], int]:
             break
         if text == "--":
             return codes, index + 1
-        found = _code_option(text, letters)
+        found = _code_option(text, letters, VALUED.get(name, frozenset()))
         if found is not None:
             attached = after(words[index], found)
             if attached.parts:
@@ -79,7 +79,7 @@ def _codes(name: str, words: tuple[Value, ...]) -> tuple[list[Value], int]:
     return codes, index
 
 
-def _code_option(text: str, letters: tuple[str, ...]) -> int | None:
+def _code_option(text: str, letters: tuple[str, ...], valued: frozenset[str]) -> int | None:
     """Where the code starts inside the option word, if it is one; at its end if the next word is the code."""
     for letter in letters:
         if len(letter) > 1:
@@ -93,7 +93,7 @@ def _code_option(text: str, letters: tuple[str, ...]) -> int | None:
             if not text.startswith("--")
             else None
         )
-        if (found and not text.startswith(("-I", "-M", "-r", "-l"))) or text == "-" + letter:
+        if (found and text[:2] not in valued) or text == "-" + letter:
             return found.end() if found else len(text)
     return None
 
