@@ -178,9 +178,11 @@ def reading(path: Path) -> None:
     if find_spec("duckdb"):
         from decurion.orchestrator.audit.sql import ask
 
+        wall: list[float] = []
         query = "SELECT agent_id, count(*), avg(duration_ms) FROM calls GROUP BY 1"
-        took = seconds(lambda: list(ask([path], query)[1]))
-        row("sql over calls", f"{took:.1f} s", "<= 3 s", good=took <= 3)
+        took = busy(lambda: wall.append(seconds(lambda: list(ask([path], query)[1]))))
+        # Of all threads together, so on an idle machine it takes no longer than that.
+        row(f"sql over calls, {wall[0]:.1f} s, of a processor", f"{took:.1f} s", "<= 3 s", good=took <= 3)
 
 
 # ---- secrets, tampering ----

@@ -14,7 +14,7 @@ __all__ = ("lazy",)
 class _Lazy:
     """Stands in for a compiled pattern, and makes it on the first use of any of its methods."""
 
-    __slots__ = ("_flags", "_made", "_source")
+    __slots__ = ("__dict__", "_flags", "_made", "_source")
 
     def __init__(self, source: str, flags: int) -> None:
         self._source, self._flags = source, flags
@@ -23,7 +23,11 @@ class _Lazy:
     def __getattr__(self, name: str) -> Any:
         if self._made is None:
             self._made = re.compile(self._source, self._flags)
-        return getattr(self._made, name)
+        found = getattr(self._made, name)
+        setattr(
+            self, name, found
+        )  # from now on it is found without asking here, which takes longer than most matches
+        return found
 
 
 def lazy(source: str, flags: int | re.RegexFlag = 0) -> re.Pattern[str]:

@@ -12,9 +12,9 @@ from ..patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-_TELLING = ("pass", "pwd", "secret", "token", "key", "cred")
+TELLING = ("pass", "pwd", "secret", "token", "key", "cred")
 _PASSWORD = r"pass(?:word|wd|phrase|code)?|pwd"  # noqa: S105 - a pattern
 _OTHER = r"secret(?:[_-]?key)?|token|credentials?|key"
 _BEFORE_KEY = lazy(
@@ -48,7 +48,7 @@ _PATH = (
 )
 _DIGEST = r"(?i)^(?:sha(?:1|256|384|512)[:-]|md5:)"
 
-_SPECIAL: tuple[tuple[str, str, str], ...] = (
+SPECIAL: tuple[tuple[str, str, str], ...] = (
     # kind, what the lower-case text must hold, pattern
     (
         "bearer",
@@ -92,6 +92,23 @@ _SPECIAL: tuple[tuple[str, str, str], ...] = (
 _URL = r"://[^\s/:@\"'<>]*:(?P<value>[^\s/@\"'<>]{3,})@"
 
 
+HINTS = (
+    # A pattern that begins with one letter runs through a text as fast as looking for that letter alone, fifty times
+    # faster than an alternation; where it finds nothing, none of the words beside it stands in the text.
+    (lazy("k(?=ey|en|ie)"), ("key", "token", "cookie")),
+    (lazy("c(?=ret|red|url)"), ("secret", "cred", "curl")),
+    (lazy("w(?=d)"), ("pwd",)),
+    (lazy("s(?=s)(?<=pas)"), ("pass", "pass:", "sshpass")),
+    (lazy("g(?:(?<=sig)(?==)|(?<= log)(?=in))"), ("sig=", " login")),
+    (lazy("z(?=ation)"), ("authorization",)),
+    (lazy("q(?=l)"), ("mysql",)),
+    (lazy("b(?=ea)"), ("bearer",)),
+    (lazy("mariadb"), ("mariadb",)),
+    (lazy("redis-cli"), ("redis-cli",)),
+    (lazy("@"), ("://",)),
+)
+
+
 def may_hold(lowered: str) -> bool:
     """Say whether lower-case text may hold an assigned secret too short to be noticed as a long word."""
     return (
@@ -111,14 +128,15 @@ def may_hold(lowered: str) -> bool:
 
 def replace(text: str, lowered: str, mark: Callable[[str], str]) -> str:
     """Replace every assigned secret in a text by the mark of its kind."""
-    if "://" in lowered:
+    needles = {word for hint, words in HINTS if hint.search(lowered) for word in words if word in lowered}
+    if "://" in needles:
         text = re.sub(_URL, lambda found: _swap(found, "value", mark("url-password")), text)
-    for kind, needle, pattern in _SPECIAL:
-        if needle in lowered:
+    for kind, needle, pattern in SPECIAL:
+        if needle in needles:
             text = re.sub(pattern, lambda found, kind=kind: _swap(found, "value", mark(kind)), text)
     pieces: list[str] = []
     done = 0
-    for found in _assignments(text):
+    for found in _assignments(text, [word for word in TELLING if word in needles]):
         if found.start() >= done:
             pieces += [text[done : found.start()], _judge_assignment(found, mark)]
             done = found.end()
@@ -127,20 +145,22 @@ def replace(text: str, lowered: str, mark: Callable[[str], str]) -> str:
 
 def is_secret_field(name: str, value: str) -> bool:
     """Say whether a field of structured data holds a secret, by its name and build."""
-    if not any(word in name.lower() for word in _TELLING):
+    if not any(word in name.lower() for word in TELLING):
         return False
     assignments = _assignments(f'{name}="{value}"')
     return any(found["quoted"] == value and _is_secret(found, value, quoted=True) for found in assignments)
 
 
-def _assignments(text: str) -> Iterator[re.Match[str]]:
+def _assignments(text: str, words: Sequence[str] = TELLING) -> Iterator[re.Match[str]]:
     """Give what looks like a value assigned to a telling name, in order.
 
     The names are looked for as plain text, and the pattern is tried only where one stands: fifty times faster than to
     let the pattern look for itself.
     """
+    if not words:
+        return
     lowered = _lower(text)
-    places = sorted(place for word in _TELLING for place in _places(lowered, word))
+    places = sorted(place for word in words for place in _places(lowered, word))
     for place in places:
         found = _ASSIGNED.match(text, place)
         if found and _is_name(found, lowered[max(0, place - 14) : place]):

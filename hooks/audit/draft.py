@@ -73,7 +73,7 @@ class Drafter:
                 further = _further(extra) if extra else ""
             clean = text
             if self._redactor.suspects(f"{told} {text} {_said(extra) if extra else ''}"):
-                told, clean, further = self._cleaned(what)
+                told, clean, further = self._cleaned(what, (told, text, further))
             if text:
                 asked = self._asked(clean, text)
         ran = _NO_RESULT if result is None else encode(result)[1:-1]
@@ -100,17 +100,23 @@ class Drafter:
         self._kinds[kind] = text
         return text
 
-    def _cleaned(self, what: Happening) -> tuple[str, str, str]:
-        _, _, reason, given, _, extra = _plain(what)
-        clean = self._redactor.clean
-        text = "" if given is None else encode(clean(given))
-        return fragment(clean(reason)), text, _further(clean(extra)) if extra else ""
+    def _cleaned(self, what: Happening, texts: tuple[str, str, str]) -> tuple[str, str, str]:
+        """Give the texts of reason, input and further fields without secrets; what has none is not encoded again."""
+        (_, _, reason, given, _, extra), (told, text, further), clean = what, texts, self._redactor.clean
+        if (cleaned := clean(reason)) is not reason:
+            told = fragment(cleaned)
+        if (cleaned := clean(given)) is not given:
+            text = encode(cleaned)
+        if extra and (cleaned := clean(extra)) is not extra:
+            further = _further(cleaned)
+        return told, text, further
 
     def _asked(self, given: str, original: str) -> str:
-        data = utf8(given)
-        before = data if given is original else utf8(original)
-        mac = self._blake2b(before, key=self._key, digest_size=32).hexdigest()
-        return f'"input":{given},"input_sha256":"{self._sha256(data).hexdigest()}","input_mac":"{mac}"'
+        """Give the fields of the arguments. The keyed digest is of the originals' SHA-256, which mostly is there already."""
+        digest = self._sha256(utf8(given))
+        before = digest if given is original else self._sha256(utf8(original))
+        mac = self._blake2b(before.digest(), key=self._key, digest_size=32).hexdigest()
+        return f'"input":{given},"input_sha256":"{digest.hexdigest()}","input_mac":"{mac}"'
 
 
 def _further(extra: dict[str, Any]) -> str:

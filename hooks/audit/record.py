@@ -130,8 +130,8 @@ def is_object(value: Any) -> bool:
 
 
 def is_array(value: Any) -> bool:
-    """Say whether parsed JSON is an array."""
-    return isinstance(value, list)
+    """Say whether a value is, or becomes, an array of JSON."""
+    return isinstance(value, (list, tuple))
 
 
 def members(values: dict[str, Any], names: tuple[str, ...]) -> str:

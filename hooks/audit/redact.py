@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from itertools import pairwise
+from operator import is_ as _is
 
 from ..patterns import lazy
 from . import assigned, shapes
@@ -29,7 +30,7 @@ _TOKEN_CLASS = bytes(
 _BASE64_CLASS = bytes(
     97 if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "+/") else 32 for code in range(256)
 )
-_DELIMITERS = bytes(32 if chr(code) in "\"'`<>(){}[],;\\" else code for code in range(256))
+_WORD_CLASS = bytes(32 if chr(code) in "\"'`<>(){}[],;\\ \t\n\r\v\f" else 97 for code in range(256))
 _PEM = (
     r"(?s)-----BEGIN[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"
     r"|PuTTY-User-Key-File-\d.*?(?:Private-MAC: *[0-9a-f]+|\Z)"
@@ -62,10 +63,14 @@ _PUBLIC_ENDS = (
     "ASKPASS",
 )
 _MARKED = lazy("[0-9A-Z]")
+_CAPITAL = lazy("[A-Z]")
+_KEY_LIKE = lazy("[A-Za-z0-9_-]{24}")
 _LIBRARY_NAMES = ("softlayer", "cloudant", "ibm", "bluemix")
-"""Makers whose keys have no shape of their own; the library knows them by what stands beside."""
+"""Makers whose keys have no shape of their own but their length; the library knows them by what stands beside."""
 
 _MIN_ENV_VALUE = 6
+_LONG_TEXT = 1000
+"""A text of so many characters holds a long word nearly always: looking for one before looking closely saves nothing."""
 
 
 class Redactor:
@@ -82,28 +87,41 @@ class Redactor:
         self._library = library
 
     def clean(self, value: Any) -> Any:
-        """Give plain data with every secret replaced, names of fields included."""
+        """Give plain data with every secret replaced, names of fields included; the same object where there was none."""
         if isinstance(value, str):
             return self.clean_text(value)
         if is_object(value):
-            return {self.clean_text(name): self._clean_field(name, item) for name, item in value.items()}
-        return [self.clean(item) for item in value] if is_array(value) else value
+            made = {
+                self.clean_text(str(name)): self._clean_field(str(name), item) for name, item in value.items()
+            }
+            same = all(map(_is, made.values(), value.values())) and made.keys() == value.keys()
+            return value if same else made
+        if not is_array(value):
+            return value
+        items: list[Any] = [self.clean(item) for item in value]
+        return value if all(map(_is, items, value)) else items
 
     def clean_text(self, text: str) -> str:
         """Give a text with every secret replaced; the same object where there was none."""
         if len(text) < _MIN_ENV_VALUE or not self.suspects(text):
             return text
+        cleaned = text
         for value, name in self._own:
-            text = text.replace(value, mark(f"env:{name}"))
+            cleaned = cleaned.replace(value, mark(f"env:{name}"))
+        if "PRIVATE KEY" in text or "PuTTY-" in text:
+            cleaned = re.sub(_PEM, mark("private-key"), cleaned)
+        words = _long_words(cleaned)
+        cleaned = _replace_shapes(cleaned, words)
         lowered = text.lower()
-        if "private" in lowered or "putty" in lowered:
-            text = re.sub(_PEM, mark("private-key"), text)
-        text = _replace_shapes(text)
-        text = assigned.replace(text, lowered, mark)
-        return self._ask_library(text, lowered) if self._library else text
+        cleaned = assigned.replace(cleaned, lowered, mark)
+        if self._library:
+            cleaned = self._ask_library(cleaned, lowered, words if cleaned == text else _long_words(cleaned))
+        return text if cleaned == text else cleaned
 
     def suspects(self, text: str) -> bool:
         """Say whether text, or the JSON of some data, may hold a secret; quick, and wrong only on the safe side."""
+        if len(text) >= _LONG_TEXT:
+            return True
         data = text.encode("utf-8", "surrogatepass")
         if data.translate(_TOKEN_CLASS).find(_RUN) >= 0 or data.translate(_BASE64_CLASS).find(_LONG_RUN) >= 0:
             return True
@@ -119,9 +137,9 @@ class Redactor:
             return mark(assigned.kind_of_name(name))
         return self.clean_text(value)
 
-    def _ask_library(self, text: str, lowered: str) -> str:
-        named = any(name in lowered for name in _LIBRARY_NAMES)
-        if not named and not any(map(_looks_random, _long_words(text))):
+    def _ask_library(self, text: str, lowered: str, words: set[str]) -> str:
+        named = any(map(_KEY_LIKE.search, words)) and any(name in lowered for name in _LIBRARY_NAMES)
+        if not named and not any(map(_looks_random, words)):
             return text
         from .library import replace
 
@@ -133,9 +151,9 @@ def mark(kind: str) -> str:
     return f"[redacted:{kind}]"
 
 
-def _replace_shapes(text: str) -> str:
+def _replace_shapes(text: str, words: set[str]) -> str:
     """Look at each long word once, with only those shapes whose needles it holds."""
-    for word in _long_words(text):
+    for word in words:
         if _MARKED.search(word) is None:  # no token is all small letters; most long words of source text are
             continue
         cleaned = word
@@ -147,15 +165,24 @@ def _replace_shapes(text: str) -> str:
 
 
 def _long_words(text: str) -> set[str]:
-    """Give the words of sixteen characters and more; bytes are split three times faster than a pattern finds words."""
-    words = text.encode("utf-8", "surrogatepass").translate(_DELIMITERS).split()
-    return {word.decode("utf-8", "surrogatepass") for word in words if len(word) >= len(_RUN)}
+    """Give the words of sixteen characters and more; the short ones, which are nearly all, are never made."""
+    data = text.encode("utf-8", "surrogatepass")
+    classes = data.translate(_WORD_CLASS)
+    found: set[str] = set()
+    start = classes.find(_RUN)
+    while start >= 0:
+        end = classes.find(b" ", start)
+        end = end if end >= 0 else len(data)
+        found.add(data[start:end].decode("utf-8", "surrogatepass"))
+        start = classes.find(_RUN, end)
+    return found
 
 
 def _looks_random(word: str) -> bool:
     """Say whether a word mixes capitals, small letters and digits as no name or path does, and is no digest."""
     if (
         len(word) < 20
+        or _CAPITAL.search(word) is None
         or word.startswith(("sha256-", "sha384-", "sha512-", "[redacted:"))
         or "redacted:" in word
     ):

@@ -142,17 +142,32 @@ SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 _compiled: dict[str, re.Pattern[str]] = {}
 
+_PAIRS: dict[str, list[tuple[str, int]]] = {}
+"""The first two characters of a needle -> it, and the number of its shape."""
+_NO_NEEDLE: list[int] = []
+"""Shapes whose needle is less than that; all of them are long."""
+_LONG = 40
 
-_NEEDLES = tuple((needle, kind, pattern) for kind, needles, pattern in SHAPES for needle in needles)
+for _number, (_, _needles, _) in enumerate(SHAPES):
+    for _needle in _needles:
+        if len(_needle) < 2:
+            _NO_NEEDLE.append(_number)
+        else:
+            _PAIRS.setdefault(_needle[:2], []).append((_needle, _number))
 
 
 def candidates(word: str) -> list[tuple[str, re.Pattern[str]]]:
-    """Give the kinds whose needles stand in a word, each with its pattern."""
-    found: list[tuple[str, re.Pattern[str]]] = []
-    for needle, kind, pattern in _NEEDLES:
-        if needle in word:
-            compiled = _compiled.get(pattern)
-            if compiled is None:
-                compiled = _compiled[pattern] = re.compile(pattern)
-            found.append((kind, compiled))
-    return found
+    """Give the kinds whose needles stand in a word, each with its pattern, in the order of the table."""
+    found = set(_NO_NEEDLE) if len(word) >= _LONG else set[int]()
+    for place in range(len(word) - 1):
+        for needle, number in _PAIRS.get(word[place : place + 2], ()):
+            if word.startswith(needle, place):
+                found.add(number)
+    return [(SHAPES[number][0], _pattern(SHAPES[number][2])) for number in sorted(found)] if found else []
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    compiled = _compiled.get(text)
+    if compiled is None:
+        compiled = _compiled[text] = re.compile(text)
+    return compiled

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from decurion.hooks.audit import Redactor, redact_secrets
+from decurion.hooks.audit import Redactor, assigned, redact_secrets
 from decurion.hooks.audit.library import patterns
 
 from .samples import LEAD, open_log
@@ -110,6 +110,15 @@ def test_a_field_named_after_a_secret_is_removed_whole(redactor: Redactor) -> No
     }
 
 
+def test_data_without_a_secret_is_given_back_as_it_is(redactor: Redactor) -> None:
+    given = {
+        "path": "src/token.py",
+        "edits": [{"old": "a" * 20, "new": "password = form.password"}],
+        "count": 3,
+    }
+    assert redactor.clean(given) is given
+
+
 def test_the_environments_own_secrets_are_removed_in_every_form(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +168,12 @@ def test_redacting_twice_changes_nothing(redactor: Redactor) -> None:
     for secret in planted(seed=3, rounds=1):
         once = redactor.clean_text(secret.text)
         assert redactor.clean_text(once) == once
+
+
+def test_every_word_that_is_looked_for_is_announced_by_its_hint() -> None:
+    hints = {word: hint for hint, words in assigned.HINTS for word in words}
+    assert hints.keys() == {"://", *assigned.TELLING, *(needle for _, needle, _ in assigned.SPECIAL)}
+    assert [word for word, hint in hints.items() if not hint.search(f"x{word}x@")] == []
 
 
 @pytest.mark.parametrize(
