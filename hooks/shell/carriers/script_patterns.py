@@ -110,3 +110,10 @@ TEMPLATE = re.compile(r"\$\{[^}]*\}")
 CHDIR = re.compile(
     r"(?<![\w])(?:process\.chdir|Dir\.chdir|Deno\.chdir|chdir|lfs\.chdir|os\.Chdir|set_current_dir|setwd)(?![\w])"
 )
+PLUS = re.compile(r"\s*(?:\+|<>|\+\+)\s*(?=[\w$'\"`@])")
+JOIN = {
+    **dict.fromkeys(("perl", "php"), re.compile(r"\s*\.\s*(?=[\w$'\"@])")),
+    **dict.fromkeys(("lua", "luajit"), re.compile(r"\s*\.\.\s*(?=[\w'\"])")),
+    "julia": re.compile(r"\s*\*\s*(?=[\w'\"])"),
+}
+"""What joins texts, by language."""

@@ -6,13 +6,11 @@ import re
 
 from ...frozen import replace
 from ..events import Redirect, Stdin, Value, literal
-from ..machine import Frame, Machine, State
 from ..programs import make_event, run_argv
 from ..values import join, unknown
 from .script_patterns import (
     ASSIGN,
     BACKTICKS,
-    BETWEEN,
     CHDIR,
     DECODERS,
     DELETE,
@@ -23,32 +21,25 @@ from .script_patterns import (
     FETCHED_RUN,
     FORKS,
     KILL,
-    LISTS,
     LOOSE,
-    NAMED,
     NETWORK,
     OTHER,
     PERL_OPEN,
-    PIECES,
     POSTFIX_DELETE,
     POSTFIX_RUN,
     QUOTED_RUN,
     READ,
     SHELL,
     STRING,
-    TEMPLATE,
     WHOLE_ENVIRONMENT,
     WRITE,
 )
 from .script_text import homes, joined, unescape
+from .script_words import Words
 
 
-class Scanner:
+class Scanner(Words):
     """One scan of one source text."""
-
-    def __init__(self, m: Machine, st: State, fr: Frame, language: str, args: tuple[Value, ...]) -> None:
-        self.m, self.st, self.fr, self.language, self.args = m, st, fr, language, args
-        self.names: dict[str, Value] = {}
 
     def scan(self, source: str) -> None:
         """Find everything telling in the text."""
@@ -234,60 +225,3 @@ class Scanner:
         secrets += [event for event in self.m.trace[-8:] if event.name == "printenv"]
         extra = [unknown("what is sent", tuple(secrets))] if secrets else []
         self._emit("curl", *words, *extra)
-
-    def _arguments(self, source: str, at: int) -> tuple[list[Value], bool]:
-        """Literal words from here to the end of the argument list; False if one of them is not literal."""
-        words: list[Value] = []
-        while at < len(source) and len(words) < 30:
-            blank = BETWEEN.match(source, at)
-            if blank:
-                at = blank.end()
-                continue
-            value, end = self._literal(source, at)
-            if value is None:
-                return self._with_unknown(source, at, words)
-            words.append(value)
-            at = end
-        return words, bool(words)
-
-    def _with_unknown(self, source: str, at: int, words: list[Value]) -> tuple[list[Value], bool]:
-        known = bool(words)
-        if not words or source[at : at + 1] in {"$", "@"}:
-            name = NAMED.match(source, at)
-            if name:
-                words = [*words, self._named(name[0])]
-        return words, known
-
-    def _named(self, text: str) -> Value:
-        return unknown(f"{self.language} {text}", self.fr.stdin.upstream)
-
-    def _quoted(self, text: str) -> Value:
-        """A quoted literal; what is put into it is a known name's value or unknown."""
-        body = text[1:-1]
-        if text[0] == "'":
-            return self.m.value(body.replace("\\'", "'"))
-        inner = TEMPLATE if text[0] == "`" else PIECES.get(self.language)
-        if inner is None or not inner.search(body):
-            return self.m.value(unescape(body))
-        parts: list[Value] = []
-        at = 0
-        for found in inner.finditer(body):
-            parts.append(self.m.value(unescape(body[at : found.start()])))
-            name = found[0].strip("$#{}()@ ")
-            parts.append(self.names.get(name) or self._named(found[0]))
-            at = found.end()
-        return join([*parts, self.m.value(unescape(body[at:]))])
-
-    def _literal(self, source: str, at: int) -> tuple[Value | None, int]:
-        found = re.compile(STRING).match(source, at)
-        if found:
-            return self._quoted(found[0]), found.end()
-        found = LISTS.match(source, at)
-        if found:
-            body = next((group for group in found.groups()[:4] if group is not None), found[6] or "")
-            return self.m.value(body), found.end()
-        found = re.compile(r"[$@]?([A-Za-z_]\w*)(?![\w(.\[])").match(source, at)
-        if found and found[1] in self.names:
-            return self.names[found[1]], found.end()
-        number = re.compile(r"-?0?[xo]?\d+").match(source, at)
-        return (literal(number[0]), number.end()) if number else (None, at)

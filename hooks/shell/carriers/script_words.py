@@ -1,0 +1,92 @@
+"""The words of a source text: literals, lists of them, what is put into and behind them, names that stand for one."""
+
+from __future__ import annotations
+
+import re
+
+from ..events import Value, literal
+from ..machine import Frame, Machine, State
+from ..values import join, unknown
+from .script_patterns import BETWEEN, JOIN, LISTS, NAMED, PIECES, PLUS, STRING, TEMPLATE
+from .script_text import unescape
+
+
+class Words:
+    """Reads the literals of one source text, with what is known about its names."""
+
+    def __init__(self, m: Machine, st: State, fr: Frame, language: str, args: tuple[Value, ...]) -> None:
+        self.m, self.st, self.fr, self.language, self.args = m, st, fr, language, args
+        self.names: dict[str, Value] = {}
+
+    def _arguments(self, source: str, at: int) -> tuple[list[Value], bool]:
+        """Literal words from here to the end of the argument list; False if one of them is not literal."""
+        words: list[Value] = []
+        while at < len(source) and len(words) < 30:
+            blank = BETWEEN.match(source, at)
+            if blank:
+                at = blank.end()
+                continue
+            value, end = self._literal(source, at)
+            if value is None:
+                return self._with_unknown(source, at, words)
+            words.append(value)
+            at = end
+        return words, bool(words)
+
+    def _with_unknown(self, source: str, at: int, words: list[Value]) -> tuple[list[Value], bool]:
+        known = bool(words)
+        if not words or source[at : at + 1] in {"$", "@"}:
+            name = NAMED.match(source, at)
+            if name:
+                words = [*words, self._named(name[0])]
+        return words, known
+
+    def _named(self, text: str) -> Value:
+        return unknown(f"{self.language} {text}", self.fr.stdin.upstream)
+
+    def _quoted(self, text: str) -> Value:
+        """A quoted literal; what is put into it is a known name's value or unknown."""
+        body = text[1:-1]
+        if text[0] == "'":
+            return self.m.value(body.replace("\\'", "'"))
+        inner = TEMPLATE if text[0] == "`" else PIECES.get(self.language)
+        if inner is None or not inner.search(body):
+            return self.m.value(unescape(body))
+        parts: list[Value] = []
+        at = 0
+        for found in inner.finditer(body):
+            parts.append(self.m.value(unescape(body[at : found.start()])))
+            name = found[0].strip("$#{}()@ ")
+            parts.append(self.names.get(name) or self._named(found[0]))
+            at = found.end()
+        return join([*parts, self.m.value(unescape(body[at:]))])
+
+    def _literal(self, source: str, at: int) -> tuple[Value | None, int]:
+        """A literal or known name here, with what is put behind it by an operator; None if there is none."""
+        value, end = self._piece(source, at)
+        while value is not None and value.parts:
+            operator = JOIN.get(self.language, PLUS).match(source, end)
+            if not operator:
+                break
+            more, after_ = self._piece(source, operator.end())
+            if more is None:
+                name = NAMED.match(source, operator.end())
+                if not name:
+                    break
+                more, after_ = self._named(name[0]), name.end()
+            value, end = join([value, more]), after_
+        return value, end
+
+    def _piece(self, source: str, at: int) -> tuple[Value | None, int]:
+        found = re.compile(STRING).match(source, at)
+        if found:
+            return self._quoted(found[0]), found.end()
+        found = LISTS.match(source, at)
+        if found:
+            body = next((group for group in found.groups()[:4] if group is not None), found[6] or "")
+            return self.m.value(body), found.end()
+        found = re.compile(r"[$@]?([A-Za-z_]\w*)(?![\w(.\[])").match(source, at)
+        if found and found[1] in self.names:
+            return self.names[found[1]], found.end()
+        number = re.compile(r"-?0?[xo]?\d+").match(source, at)
+        return (literal(number[0]), number.end()) if number else (None, at)
