@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import resource
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
@@ -191,26 +192,31 @@ async def test_a_new_file_follows_the_umask(ctx: ToolContext) -> None:
     assert stat.S_IMODE((ctx.workspace / "new.txt").stat().st_mode) == 0o640
 
 
-@pytest.fixture
-def small_disk() -> Iterator[None]:
-    """No file may grow beyond 1000 bytes, which is how a full disk looks to a writer."""
+@contextmanager
+def small_disk() -> Generator[None]:
+    """No file may grow beyond 1000 bytes, which is how a full disk looks to a writer.
+
+    Not a fixture: the limit would also hold while pytest writes its report, perhaps into a file.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.mark.parametrize("linked", [False, True])
 async def test_a_failed_write_leaves_the_old_bytes_and_no_temporary_file(
-    ctx: ToolContext, small_disk: None, linked: bool
+    ctx: ToolContext, linked: bool
 ) -> None:
     path = put(ctx, b"old bytes")
     if linked:
         (ctx.workspace / "twin").hardlink_to(path)
     before = sorted(entry.name for entry in ctx.workspace.iterdir())
-    with pytest.raises(ToolError, match=r"f\.txt"):
+    with small_disk(), pytest.raises(ToolError, match=r"f\.txt"):
         await call(write_file, ctx, path="f.txt", content="x" * 5000)
-    with pytest.raises(ToolError, match=r"new\.txt"):
+    with small_disk(), pytest.raises(ToolError, match=r"new\.txt"):
         await call(write_file, ctx, path="new.txt", content="x" * 5000)
     assert path.read_bytes() == b"old bytes"
     assert sorted(entry.name for entry in ctx.workspace.iterdir()) == before
