@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
+from threading import Thread
 from typing import Any
 
 from decurion import __version__
@@ -21,6 +23,9 @@ from .select import Record
 from .spans import Span, SpanMaker, nanoseconds
 
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+CLOSE_SECONDS = 2.0
+"""How long sending what is left may take; the exporters would try an unreachable collector for ten seconds."""
+
 _ENDPOINTS = (
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
@@ -97,14 +102,21 @@ class Tracer:
         return ""
 
     def close(self) -> None:
-        """Send what is still open or waiting."""
+        """Send what is still open or waiting; a collector that cannot be reached holds nobody up for long."""
         for span in self._maker.finish():
             span.end = span.end or nanoseconds(_now())
             if self._sender:
                 self._sender.send(span)
-        for part in (self._sender, self._meters):
-            if part:
-                part.close()
+        closing = [
+            Thread(target=part.close, daemon=True)
+            for part in (self._sender, self._meters)
+            if part is not None
+        ]
+        for thread in closing:
+            thread.start()
+        deadline = time.monotonic() + CLOSE_SECONDS
+        for thread in closing:
+            thread.join(max(0.0, deadline - time.monotonic()))
 
 
 class _Sender:

@@ -21,7 +21,7 @@ from tests.effort import effort
 from .samples import child, open_log
 
 ROOT = Path(__file__).parents[3]
-EACH = 500
+EACH = effort(150, 500)
 BIG = 100_000
 
 WRITER = f"""
@@ -99,7 +99,7 @@ def test_killed_at_random_moments_what_was_said_to_be_written_is_written(tmp_pat
     rng = random.Random(200)
     path = tmp_path / "audit.jsonl"
     said: list[str] = []
-    for attempt in range(12):
+    for attempt in range(effort(8, 200)):
         said += _kill_one(path, attempt, rng.uniform(0.0, 0.04))
     written = [str(record["tool_use_id"]) for record in records(str(path)) if record["event"] == "planned"]
     assert set(said) <= set(written)

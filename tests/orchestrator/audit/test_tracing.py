@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from decurion.agents.tools import TOOLS, ToolContext, output_of
 from decurion.orchestrator.audit.export import otlp, records
 from decurion.orchestrator.audit.spans import Span, spans
-from decurion.orchestrator.audit.tracing import live_tracer, with_traceparent
+from decurion.orchestrator.audit.tracing import CLOSE_SECONDS, live_tracer, with_traceparent
 from tests.hooks.audit.samples import LEAD, child, open_log, request, write_session
 
 
@@ -180,6 +181,21 @@ def test_a_session_is_traced_live_and_joins_the_callers_trace(
     assert not any(b"geheim" in body for _, _, body in collector.got)
 
 
+def test_a_collector_that_cannot_be_reached_holds_nobody_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("opentelemetry.sdk", reason="the extra otel is not installed")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    tracer = live_tracer()
+    assert tracer is not None
+    with open_log(tmp_path / "audit.jsonl", observer=tracer.see) as log:
+        log.write(LEAD, "session_start", source="startup")
+        log.write(LEAD, "session_end", reason="completed")
+    begin = time.monotonic()
+    tracer.close()
+    assert time.monotonic() - begin < CLOSE_SECONDS + 2
+
+
 def test_a_broken_observer_does_not_stop_the_log(tmp_path: Path) -> None:
     def broken(record: dict[str, Any]) -> None:
         raise ValueError(record["event"])
@@ -191,9 +207,13 @@ def test_a_broken_observer_does_not_stop_the_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
-async def test_a_command_finds_its_trace_in_its_environment(tmp_path: Path, collector: Collector) -> None:
+async def test_a_command_finds_its_trace_in_its_environment(
+    tmp_path: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("opentelemetry.sdk", reason="the extra otel is not installed")
-    tracer = live_tracer({"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_METRICS_EXPORTER": "none"})
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)  # the exporter reads it there
+    monkeypatch.setenv("OTEL_METRICS_EXPORTER", "none")
+    tracer = live_tracer()
     assert tracer is not None
     context = ToolContext(child(1), tmp_path, tmp_path / "scratch", call_id="t1")
     with open_log(tmp_path / "audit.jsonl", observer=tracer.see) as log:
