@@ -20,6 +20,7 @@ from decurion.agents.groups import task_group
 from decurion.agents.moments import Listener, Notice
 from decurion.agents.result import SubagentResult
 
+from .naming import program
 from .options import SessionOptions
 from .session import ENFORCEMENT, Finished, Session, open_session
 from .views import PlainLines, StreamJson, result_message, terminal_approver
@@ -181,6 +182,6 @@ def footer(finished: Finished, started: float) -> str:
     return (
         f"\n{len(finished.subagents)} subagents · {usage.context_tokens} tokens · {cost} · {refused} refused · "
         f"{time.monotonic() - started:.1f} s\n"
-        f"decurion audit show {finished.session_id}\n"
-        f"decurion audit verify {finished.session_id}"
+        f"{program()} audit show {finished.session_id}\n"
+        f"{program()} audit verify {finished.session_id}"
     )

@@ -16,6 +16,7 @@ import click
 
 from decurion.agents.offline import OFFLINE, Manners
 
+from ..naming import program
 from ..options import ModelOptions, SessionOptions, WorkOptions
 from ..running import run_session
 from ..sessions import find_session
@@ -112,10 +113,10 @@ def _test_again(folder: Path) -> int:
 
 def _point_to_the_log(session_id: str) -> None:
     lines = (
-        (f"decurion audit tree {session_id}", "who started whom, and what each one did"),
-        (f"decurion audit show {session_id} --decision deny", "what was refused, to whom, by which rule"),
-        (f"decurion audit verify {session_id}", "proof that nothing was altered or is missing"),
-        (f"decurion audit report {session_id}", "all of it as one HTML page"),
+        (f"{program()} audit tree {session_id}", "who started whom, and what each one did"),
+        (f"{program()} audit show {session_id} --decision deny", "what was refused, to whom, by which rule"),
+        (f"{program()} audit verify {session_id}", "proof that nothing was altered or is missing"),
+        (f"{program()} audit report {session_id}", "all of it as one HTML page"),
     )
     click.echo("\nThe log has every call of every agent. Look further:")
     width = max(len(line) for line, _ in lines)
