@@ -25,12 +25,12 @@ class Handed:
     notices: tuple[str, ...] = ()
 
 
-async def hand_back(place: Place, hub: Hub, head: str, left: Mapping[str, Work]) -> Handed:
+async def hand_back(place: Place, hub: Hub, base: str, head: str, left: Mapping[str, Work]) -> Handed:
     """Write one branch for the merged state and one for each work that was left; may be repeated."""
     notices: list[str] = []
     session = ref_part(hub.session_id)
     branch = ""
-    if head != await hub.read("base"):
+    if head != base:
         branch = await _deliver(place, hub, head, f"decurion/{session}", notices)
     beside: dict[str, str] = {}
     for agent_id, work in left.items():

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from uuid import uuid4
@@ -43,6 +44,7 @@ class Hub:
     session_id: str
     lock: FileLock
     identity: tuple[tuple[str, str], ...]
+    _trees: dict[str, str] = field(default_factory=dict[str, str], compare=False, repr=False)
 
     @property
     def path(self) -> Path:
@@ -58,13 +60,6 @@ class Hub:
         """The full name of a ref of this session."""
         return "/".join(("refs/agents", ref_part(self.session_id), *parts))
 
-    async def read(self, *parts: str) -> str | None:
-        """The commit a ref of this session points at, or None."""
-        found = await self.git.run(
-            "rev-parse", "--verify", "--quiet", f"{self.ref(*parts)}^{{commit}}", ok=(0, 1)
-        )
-        return found.line or None
-
     async def refs(self, *parts: str) -> dict[str, str]:
         """All refs of this session below a prefix: name without the prefix, commit."""
         prefix = self.ref(*parts) + "/"
@@ -73,13 +68,28 @@ class Hub:
         return {name.removeprefix(prefix): commit for name, commit in pairs}
 
     async def write(self, commit: str, *parts: str, old: str | None = None) -> None:
-        """Point a ref of this session at a commit; with `old`, only if it points there still (`""`: only if new)."""
-        expected = () if old is None else (old or ZERO,)
+        """Point a ref of this session at a commit; with `old`, only if it points there still."""
+        expected = () if old is None else (old,)
         await self.git.run("update-ref", "--create-reflog", self.ref(*parts), commit, *expected)
 
+    async def write_all(self, commits: Mapping[str, str]) -> None:
+        """Point several refs of this session at commits, all in one step."""
+        lines = (f"update {self.ref(name)} {commit}\n" for name, commit in commits.items())
+        await self.git.run("update-ref", "--create-reflog", "--stdin", stdin="".join(lines).encode())
+
     async def tree(self, commit: str) -> str:
-        """The tree of a commit."""
-        return await self.git.line("rev-parse", f"{commit}^{{tree}}")
+        """The tree of a commit, named by its full id; asked once, for it never changes."""
+        if commit not in self._trees:
+            self._trees[commit] = await self.git.line("rev-parse", f"{commit}^{{tree}}")
+        return self._trees[commit]
+
+    async def commit(self, tree: str, parents: Sequence[str], message: str, git: Git | None = None) -> str:
+        """Make a commit, by a runner that sees more than the hub where one is given; no ref points at it yet."""
+        named = (part for parent in parents for part in ("-p", parent))
+        text = message.encode("utf-8", "backslashreplace")
+        made = (await (git or self.git).run("commit-tree", tree, *named, stdin=text)).line
+        self._trees[made] = tree
+        return made
 
     def restore_config(self) -> bool:
         """Put the hub's settings back if a subagent changed them: our own commands must not run its programs.
@@ -114,8 +124,6 @@ async def make(hub: Hub, place: Place) -> None:
     scratch = hub.home / f"hub.{uuid4().hex}.tmp"
     try:
         await _clone(place, scratch)
-        if place.head is not None:
-            await git_in(scratch, GIT_DIR=str(scratch)).run("update-ref", hub.ref("start"), "HEAD")
         config = await _configure(scratch, place)
         (hub.home / "hub.config").write_bytes(config)
         (hub.home / "repository").write_bytes(os.fsencode(place.top))

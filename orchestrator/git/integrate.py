@@ -42,8 +42,10 @@ class Integrated:
 class Integration:
     """One run of merging. Each accepted merge is written at once, so a crash loses at most the one in progress."""
 
-    def __init__(self, hub: Hub, head: str, gate: Gate, bench: Callable[[], Awaitable[Workbench]]) -> None:
-        self.hub, self.head, self.gate = hub, head, gate
+    def __init__(
+        self, hub: Hub, base: str, head: str, gate: Gate, bench: Callable[[], Awaitable[Workbench]]
+    ) -> None:
+        self.hub, self.base, self.head, self.gate = hub, base, head, gate
         self._make_bench, self._bench = bench, None
         self.merged: list[Work] = []
         self.left: list[Left] = []
@@ -55,9 +57,8 @@ class Integration:
         queue = await self._new_ones(works)
         matrix = await conflict_matrix(self.hub.git, queue)
         await self._look_at_the_start(queue)
-        latest = matrix
         while queue:
-            chain, put_off = await self._chain(in_order(queue, latest))
+            chain, put_off = await self._chain(in_order(queue, matrix.among(queue)))
             red, rest = await self._settle(chain)
             queue = [*rest, *put_off]
             if red is not None:
@@ -65,7 +66,6 @@ class Integration:
             elif put_off:
                 await self._mend(queue.pop(0), "merge", "", resolve)
             queue = self._without_orphans(queue)
-            latest = await conflict_matrix(self.hub.git, queue)
         return Integrated(
             self.head,
             tuple(self.merged),
@@ -77,15 +77,9 @@ class Integration:
 
     async def _new_ones(self, works: Sequence[Work]) -> list[Work]:
         """Leave out what is empty, and what an earlier run has merged already."""
-        new: list[Work] = []
-        for work in works:
-            if not work.empty and await self.hub.git.succeeds(
-                "merge-base", "--is-ancestor", work.commit, self.head
-            ):
-                self.merged.append(work)
-            elif not work.empty:
-                new.append(work)
-        return new
+        there = set((await self.hub.git.line("rev-list", self.head, f"^{self.base}")).splitlines())
+        self.merged += [work for work in works if not work.empty and work.commit in there]
+        return [work for work in works if not work.empty and work.commit not in there]
 
     async def _look_at_the_start(self, works: Sequence[Work]) -> None:
         """A check that is red before anything was merged says nothing about single works."""
@@ -121,8 +115,8 @@ class Integration:
     async def _settle(self, chain: Sequence[tuple[Work, str]]) -> tuple[tuple[Work, str] | None, list[Work]]:
         """Accept tentative merges as far as the check is green; gives the first red work with its log, and the rest."""
         good = await self._green_prefix([commit for _, commit in chain])
-        for work, commit in chain[:good]:
-            await self._accept(commit, work)
+        if good:
+            await self._accept(chain[good - 1][1], *(work for work, _ in chain[:good]))
         if good == len(chain):
             return None, []
         ran = await (await self.bench()).check(chain[good][1])
@@ -205,6 +199,8 @@ class Integration:
         clashes = [
             name for name in case_clashes(names) if name.casefold() in {path.casefold() for path in added}
         ]
+        if not clashes:
+            return merged
         already = set(await self.hub.git.names("ls-tree", "-r", "-z", "--name-only", work.commit))
         # One work may hold both spellings on purpose; two works that each bring one did not mean to.
         return Merged(merged.tree, tuple(clashes)) if not set(clashes) <= already else merged
@@ -216,14 +212,14 @@ class Integration:
 
     async def _commit(self, tree: str, ours: str, work: Work) -> str:
         subject = (work.message.strip().splitlines() or ["work"])[0]
-        text = f"Merge {shown(work.agent_id)}: {subject}\n".encode("utf-8", "backslashreplace")
-        return (await self.hub.git.run("commit-tree", tree, "-p", ours, "-p", work.commit, stdin=text)).line
+        text = f"Merge {shown(work.agent_id)}: {subject}\n"
+        return await self.hub.commit(tree, (ours, work.commit), text)
 
-    async def _accept(self, commit: str, work: Work) -> None:
+    async def _accept(self, commit: str, *works: Work) -> None:
         async with self.hub.lock.held():
             await self.hub.write(commit, "merged", old=self.head)
         self.head = commit
-        self.merged.append(work)
+        self.merged += works
 
     async def _verdict(self) -> bool | None:
         if self.gate.command is None:

@@ -75,19 +75,19 @@ class Isolation:
             told = [*place.notices, *recover(home)]
             _clear_stale_locks(hub)
             await make(hub, place)
-            base = await hub.read("base")
+            refs = await hub.refs()
+            base = refs.get("base")
             if base is None:
                 shot = await take(
                     place, hub, *filter(None, [place.head]), message="The working tree at the start"
                 )
-                await hub.write(shot.commit, "merged")
-                await hub.write(shot.commit, "base", old="")
-                told, base = [*told, *shot.notices], shot.commit
-            head = await hub.read("merged") or base
+                base = shot.commit
+                await hub.write_all({"merged": base, "base": base})
+                told += shot.notices
         except BaseException:
             os.close(running)
             raise
-        return cls(place, hub, base, head, tuple(told), chosen, running)
+        return cls(place, hub, base, refs.get("merged", base), tuple(told), chosen, running)
 
     @property
     def protected(self) -> tuple[Path, ...]:
@@ -124,10 +124,6 @@ class Isolation:
             return await self.open(agent_id)
         record = Record(agent_id, done.base, "", self.place.prefix)
         return await self._ready(await trees.stand_again(self.hub, record, done.commit, done.base))
-
-    def existing(self, agent_id: str) -> Worktree | None:
-        """The worktree of an agent as an earlier process left it, untouched."""
-        return load(self.hub, agent_id)
 
     async def finish(
         self, tree: Worktree, message: str, paths: Sequence[str] = (), depends_on: Sequence[str] = ()
@@ -186,7 +182,7 @@ class Isolation:
         async def bench() -> Workbench:
             return Workbench(self.hub, await self._merge_tree(), gate)
 
-        done = await Integration(self.hub, self.head, gate, bench).run(works, resolve)
+        done = await Integration(self.hub, self.base, self.head, gate, bench).run(works, resolve)
         self.head = done.head
         self._left.update({left.work.agent_id: left.work for left in done.left})
         for work in done.merged:
@@ -201,7 +197,7 @@ class Isolation:
 
     async def hand_back(self) -> Handed:
         """Put the merged state, and each work that was left, into the user's repository as branches."""
-        return await hand_back(self.place, self.hub, self.head, self._left)
+        return await hand_back(self.place, self.hub, self.base, self.head, self._left)
 
     async def apply(self) -> applying.Applied:
         """Write the merged state into the user's checkout. See `apply.apply`."""

@@ -41,6 +41,11 @@ class Matrix:
         """With how many others an agent's work conflicts."""
         return sum(agent_id in pair for pair in self.pairs)
 
+    def among(self, works: Sequence[Work]) -> Matrix:
+        """The part that concerns only these works."""
+        names = {work.agent_id for work in works}
+        return Matrix({pair: files for pair, files in self.pairs.items() if names.issuperset(pair)})
+
 
 async def merge_trees(git: Git, ours: str, theirs: str) -> Merged:
     """Merge two commits in the object store.

@@ -130,7 +130,9 @@ async def _refuse_old_git(git: Git) -> None:
 
 async def _locate(git: Git, workspace: Path) -> tuple[Path, Path]:
     try:
-        kind = await git.line("rev-parse", "--is-bare-repository", "--is-inside-work-tree")
+        told = await git.line(
+            "rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--show-cdup", "--absolute-git-dir"
+        )
     except GitError as error:
         if "not a git repository" not in error.stderr:
             raise
@@ -138,14 +140,18 @@ async def _locate(git: Git, workspace: Path) -> tuple[Path, Path]:
             f"{workspace} is not in a git repository, so subtasks cannot be isolated: "
             "run `git init` there, or go on without isolation."
         ) from None
-    if kind.split("\n") != ["false", "true"]:
+    is_bare, is_inside, *found = told.split("\n", 3)
+    if (is_bare, is_inside) != ("false", "true"):
         raise NotIsolatable(
             f"{workspace} is a bare repository or a .git folder, without files to work on: "
             "start in a working tree (`git worktree add ../work`)."
         )
-    return Path(await git.line("rev-parse", "--show-toplevel")), Path(
-        await git.line("rev-parse", "--absolute-git-dir")
-    )
+    up, git_dir = found
+    return _upwards(workspace, up), Path(git_dir)
+
+
+def _upwards(workspace: Path, up: str) -> Path:
+    return Path(os.path.normpath(workspace.resolve() / up))
 
 
 def _common_dir(git_dir: Path) -> Path:

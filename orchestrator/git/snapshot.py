@@ -42,7 +42,7 @@ async def take(place: Place, hub: Hub, *parents: str, message: str) -> Snapshot:
         _copy_index(place.index, index)
         notices = await _stage(git, place)
         tree = await git.line("write-tree")
-        commit = await _commit(git, tree, parents, message)
+        commit = await _commit(git, hub, tree, parents, message)
         await _complete(git, hub, commit)
     finally:
         for leftover in (index, index.with_name(index.name + ".lock")):
@@ -58,7 +58,7 @@ async def adopt(place: Place, hub: Hub, base: str, paths: Sequence[str], message
         await git.run("read-tree", base)
         listed = b"\0".join(os.fsencode(path) for path in paths)
         await git.run("update-index", "--add", "--remove", "-z", "--stdin", stdin=listed)
-        return await _commit(git, await git.line("write-tree"), (base,), message)
+        return await _commit(git, hub, await git.line("write-tree"), (base,), message)
     finally:
         for leftover in (index, index.with_name(index.name + ".lock")):
             leftover.unlink(missing_ok=True)
@@ -98,11 +98,10 @@ async def add_all(git: Git, without: Sequence[str] = ()) -> str:
     return (await git.run("add", "--all", "--sparse", *how, stdin=listed)).stderr
 
 
-async def _commit(git: Git, tree: str, parents: Sequence[str], message: str) -> str:
+async def _commit(git: Git, hub: Hub, tree: str, parents: Sequence[str], message: str) -> str:
     if len(parents) == 1 and await git.line("rev-parse", f"{parents[0]}^{{tree}}") == tree:
         return parents[0]
-    named = (part for parent in parents for part in ("-p", parent))
-    return (await git.run("commit-tree", tree, *named, stdin=message.encode())).line
+    return await hub.commit(tree, parents, message, git)
 
 
 async def _complete(git: Git, hub: Hub, commit: str) -> None:
@@ -110,7 +109,8 @@ async def _complete(git: Git, hub: Hub, commit: str) -> None:
 
     What a person staged after the hub was made exists only there: `add` does not write it again.
     """
-    known = set((await hub.git.run("for-each-ref", "--format=%(objectname)")).line.split())
+    # With HEAD: a clone of a detached one has no branch. No ref at all is an answer, too.
+    known = set((await hub.git.run("show-ref", "--head", "--hash", ok=(0, 1))).line.split())
     if commit in known:
         return
     wanted = "\n".join([commit, *(f"^{oid}" for oid in known)]) + "\n"

@@ -94,7 +94,7 @@ class Worktree:
         head = await self.head()
         if head not in {None, self.base, *parents}:
             parents.append(str(head))
-        commit = await self._commit(tree, parents, f"turn {turn} of {self.agent_id}")
+        commit = await self.hub.commit(tree, parents, f"turn {turn} of {self.agent_id}")
         await self.hub.write(commit, "agent", self.name, "turn", f"{turn:04}")
         self.turn, self._last = turn, (tree, commit)
         return commit
@@ -175,7 +175,7 @@ class Worktree:
             parent = str(head)  # the subagent's own commits stay as it made them
         if await self.hub.tree(parent) == tree:
             return parent
-        return await self._commit(tree, [parent], self._signed(message))
+        return await self.hub.commit(tree, [parent], self._signed(message))
 
     async def _descends(self, commit: str) -> bool:
         return await self.hub.git.succeeds("merge-base", "--is-ancestor", self.base, commit)
@@ -184,7 +184,8 @@ class Worktree:
         turns = await self.hub.refs("agent", self.name, "turn")
         if not turns:
             return self.base
-        return await self._commit(await self.hub.tree(turns[max(turns)]), [self.base], self._signed(message))
+        tree = await self.hub.tree(turns[max(turns)])
+        return await self.hub.commit(tree, [self.base], self._signed(message))
 
     async def _save_strays(self, commit: str) -> list[str]:
         """Put under refs what the subagent committed somewhere and what the result does not contain."""
@@ -204,11 +205,6 @@ class Worktree:
             if strays
             else []
         )
-
-    async def _commit(self, tree: str, parents: Sequence[str], message: str) -> str:
-        named = (part for parent in parents for part in ("-p", parent))
-        text = message.encode("utf-8", "backslashreplace")
-        return (await self.hub.git.run("commit-tree", tree, *named, stdin=text)).line
 
     def _signed(self, message: str) -> str:
         return f"{message.strip() or 'Work of a subagent'}\n\nDecurion-Agent: {self.agent_id}\n"

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import anyio
 import pytest
+from anyio.streams.buffered import BufferedByteReceiveStream
 
 from decurion.orchestrator.engines import Limits, Pipe, Result, Spec, Supervisor
-from tests.orchestrator.engines.test_contract import ROOT, WORKS, is_alive, worker_environment
+from tests.orchestrator.engines.making import ROOT, WORKS, is_alive, started, worker_environment
 
 pytestmark = pytest.mark.anyio
 
@@ -32,13 +33,6 @@ def _spec(work: str, **args: object) -> Spec:
     return Spec("run", "agent", 1, f"{WORKS}:{work}", args, Limits(wall_s=50))
 
 
-async def _started(engine: Pipe, spec: Spec) -> dict[str, int]:
-    async for event in engine.events(await engine.submit(spec)):
-        if event.kind == "pid":
-            return dict(event.data)
-    raise AssertionError("it ended at once")
-
-
 async def _gone(pid: int, seconds: float) -> bool:
     with anyio.move_on_after(seconds):
         while is_alive(pid):  # noqa: ASYNC110 - nothing tells of a stranger's end
@@ -49,7 +43,7 @@ async def _gone(pid: int, seconds: float) -> bool:
 
 async def test_a_killed_worker_is_lost_at_once_and_its_children_are_gone(engine: Pipe) -> None:
     spec = _spec("wait")
-    who = await _started(engine, spec)
+    who = await started(engine, await engine.submit(spec))
     os.kill(who["pid"], signal.SIGKILL)
     with anyio.fail_after(5):
         result = await engine.result(spec.handle)
@@ -62,7 +56,7 @@ async def test_a_killed_worker_is_lost_at_once_and_its_children_are_gone(engine:
 async def test_a_silent_worker_is_ended_after_five_seconds(engine: Pipe) -> None:
     spec = _spec("stuck")
     began = anyio.current_time()
-    who = await _started(engine, spec)
+    who = await started(engine, await engine.submit(spec))
     with anyio.fail_after(15):
         result = await engine.result(spec.handle)
     assert (result.status, result.error) == ("lost", "the worker was silent for 5 seconds")
@@ -72,7 +66,7 @@ async def test_a_silent_worker_is_ended_after_five_seconds(engine: Pipe) -> None
 
 async def test_a_stuck_worker_is_killed_when_the_grace_is_over(engine: Pipe) -> None:
     spec = _spec("stuck")
-    who = await _started(engine, spec)
+    who = await started(engine, await engine.submit(spec))
     with anyio.fail_after(4):
         await engine.cancel(spec.handle, 0.3)
     assert (await engine.result(spec.handle)).status == "cancelled"
@@ -95,7 +89,8 @@ async def test_a_worker_ends_when_its_lead_is_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", lead, str(tmp_path / "engine")]
     async with await anyio.open_process(command, env=worker_environment(), cwd=ROOT) as process:
         assert process.stdout is not None
-        worker, child = map(int, (await process.stdout.receive()).split())
+        line = await BufferedByteReceiveStream(process.stdout).receive_until(b"\n", 100)
+        worker, child = map(int, line.split())
         process.kill()
         await process.wait()
         assert await _gone(worker, 8)

@@ -198,24 +198,24 @@ async def test_a_clean_merge_that_breaks_the_check_is_found_and_mended(
     options = Options(gate_mode="each" if mode == "each" else "bisect")
     isolation = await Isolation.prepare(repository.path, state, "s1", options)
     works: list[Work] = []
-    for number in range(7):
+    for number in range(5):
         tree = await isolation.open(f"a{number}")
-        (tree.root / f"new-{number}.txt").write_text("BAD\n" if number == 4 else "good\n")
+        (tree.root / f"new-{number}.txt").write_text("BAD\n" if number == 3 else "good\n")
         works.append(await isolation.finish(tree, f"add {number}"))
-    resolver = Scripted({"new-4.txt": "mended\n"})
+    resolver = Scripted({"new-3.txt": "mended\n"})
     done = await isolation.integrate(works, verify="! grep BAD *.txt", resolve=resolver)
-    assert (len(done.merged), done.left, done.verified) == (7, (), True)
-    assert [(c.kind, c.work.agent_id) for c in resolver.asked] == [("check", "a4")]
+    assert (len(done.merged), done.left, done.verified) == (5, (), True)
+    assert [(c.kind, c.work.agent_id) for c in resolver.asked] == [("check", "a3")]
     assert "BAD" in resolver.asked[0].log
-    assert await _merged(isolation, "new-4.txt") == "mended\n"
+    assert await _merged(isolation, "new-3.txt") == "mended\n"
     await isolation.aclose()
 
 
 async def test_several_red_works_are_left_and_the_rest_is_green(isolation: Isolation, work: MakeWork) -> None:
-    works = [await work(f"a{n}", {f"new-{n}.txt": "BAD\n" if n in {1, 5} else "good\n"}) for n in range(7)]
+    works = [await work(f"a{n}", {f"new-{n}.txt": "BAD\n" if n in {1, 3} else "good\n"}) for n in range(5)]
     done = await isolation.integrate(works, verify="! grep -q BAD *.txt")
-    assert [left.work.agent_id for left in done.left] == ["a1", "a5"]
-    assert (len(done.merged), done.verified) == (5, True)
+    assert [left.work.agent_id for left in done.left] == ["a1", "a3"]
+    assert (len(done.merged), done.verified) == (3, True)
 
 
 async def test_a_check_that_is_red_from_the_start_blames_nobody(isolation: Isolation, work: MakeWork) -> None:
