@@ -98,3 +98,10 @@ def request(log: AuditLog, ref: RunRef, name: str) -> None:
         cache_creation_input_tokens=1000,
         cache_read_input_tokens=5000,
     )
+
+
+def write_many(log: AuditLog, number: int, count: int) -> None:
+    """Write numbered records as one agent; every hundredth is big."""
+    for index in range(count):
+        text = "x" * (100_000 if index % 100 == 99 else 40)
+        log.write(child(number), "note", tool_use_id=f"{number}-{index}", input={"text": text}, index=index)

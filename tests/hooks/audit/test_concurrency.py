@@ -15,38 +15,50 @@ from typing import Any
 
 import pytest
 
-from decurion.hooks.audit import AuditLog, records, verify
+from decurion.hooks.audit import records, verify
 from tests.effort import effort
 
-from .samples import child, open_log
+from .samples import child, open_log, write_many
 
 ROOT = Path(__file__).parents[3]
-EACH = effort(150, 500)
-BIG = 100_000
+EACH = 500
 
 WRITER = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
-from tests.hooks.audit.samples import child, open_log
-from tests.hooks.audit.test_concurrency import write_many
-write_many(open_log(Path(sys.argv[1]), max_bytes=int(sys.argv[4])), int(sys.argv[2]), int(sys.argv[3]))
+from tests.hooks.audit.samples import open_log, write_many
+log = open_log(Path(sys.argv[1]), max_bytes=int(sys.argv[4]))
+print("ready", flush=True)
+sys.stdin.readline()
+write_many(log, int(sys.argv[2]), int(sys.argv[3]))
 """
-
-
-def write_many(log: AuditLog, number: int, count: int) -> None:
-    """Write numbered records as one agent; every hundredth is big."""
-    for index in range(count):
-        text = "x" * (BIG if index % 100 == 99 else 40)
-        log.write(child(number), "note", tool_use_id=f"{number}-{index}", input={"text": text}, index=index)
 
 
 def start_writer(
     path: Path, number: int, count: int = EACH, max_bytes: int = 1 << 40
 ) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(path), str(number), str(count), str(max_bytes)]
-    )
+    """Start a process that opens the log, and writes once `go` lets it."""
+    command = [sys.executable, "-c", WRITER, str(path), str(number), str(count), str(max_bytes)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def go(*processes: subprocess.Popen[bytes]) -> None:
+    """Wait until all are ready, and let them begin together."""
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write(b"go\n")
+        process.stdin.flush()
+
+
+def end(*processes: subprocess.Popen[bytes]) -> list[int]:
+    """Wait for all, and give their exit codes."""
+    for process in processes:
+        process.communicate(timeout=50)
+    return [process.returncode for process in processes]
 
 
 def by_agent(path: Path) -> dict[str, list[int]]:
@@ -64,11 +76,12 @@ def test_threads_and_processes_append_at_once(tmp_path: Path, max_bytes: int) ->
     processes = [start_writer(path, 100 + number, each, max_bytes) for number in range(3)]
     log = open_log(path, max_bytes=max_bytes)
     threads = [Thread(target=write_many, args=(log, number, each)) for number in range(8)]
+    go(*processes)
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [process.wait(timeout=50) for process in processes] == [0, 0, 0]
+    assert end(*processes) == [0, 0, 0]
     log.close()
     report = verify(str(path))
     assert report.ok, report.problems
@@ -81,11 +94,12 @@ def test_threads_and_processes_append_at_once(tmp_path: Path, max_bytes: int) ->
 def test_a_killed_writer_takes_nothing_of_the_others_along(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     victim = start_writer(path, 100, count=1_000_000)
+    go(victim)
     with open_log(path) as log:
         _wait_for(path, b"100-")
         write_many(log, 1, 250)
         victim.kill()
-        victim.wait()
+        end(victim)
         write_many(log, 2, 250)
     report = verify(str(path))
     assert report.ok, report.problems
