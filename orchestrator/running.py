@@ -9,6 +9,7 @@ import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import anyio
@@ -19,6 +20,7 @@ from decurion.agents.dispatch import Approve, nobody
 from decurion.agents.groups import task_group
 from decurion.agents.moments import Listener, Notice
 from decurion.agents.result import SubagentResult
+from decurion.hooks.audit import Redactor
 
 from .naming import program
 from .options import SessionOptions
@@ -151,12 +153,20 @@ def _output(output_format: str, *, quiet: bool, verbose: bool) -> Generator[Outp
             asking = sys.stdin is not None and sys.stdin.isatty()
             yield _Text(tree, terminal_approver(tree.paused) if asking else nobody)
     else:
-        yield _Text(PlainLines(lambda line: click.echo(line, err=True), verbose=verbose))
+        clean = known_secrets().clean_text
+        yield _Text(PlainLines(lambda line: click.echo(clean(line), err=True), verbose=verbose))
+
+
+@cache
+def known_secrets() -> Redactor:
+    """Give what takes out of the output, which others keep, what is surely a secret; nothing is guessed there."""
+    return Redactor(guess=False)
 
 
 def write_json(value: Mapping[str, Any]) -> None:
-    """Write one object as one line on stdout, at once."""
-    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
+    """Write one object as one line on stdout, at once, known secrets taken out."""
+    cleaned = known_secrets().clean(value)
+    sys.stdout.buffer.write(orjson.dumps(cleaned, option=orjson.OPT_APPEND_NEWLINE))
     sys.stdout.buffer.flush()
 
 

@@ -78,13 +78,15 @@ class Redactor:
 
     Args:
         environ: whose secret values are taken out wherever they occur; this process's by default.
-        library: whether unexplained random-looking words are shown to the detect-secrets detectors.
+        guess: whether what is only likely to be a secret is taken out too: what is assigned to a telling name, and what
+            the detect-secrets detectors see in random-looking words. Without, the environment's own values, private
+            keys and shapes of well-known tokens remain.
     """
 
-    def __init__(self, environ: Mapping[str, str] | None = None, *, library: bool = True) -> None:
+    def __init__(self, environ: Mapping[str, str] | None = None, *, guess: bool = True) -> None:
         self._own = tuple(_own_secrets(os.environ if environ is None else environ))
         self._own_needles = tuple(form for value, _ in self._own for form in {value, quote(value)[1:-1]})
-        self._library = library
+        self._guess = guess
 
     def clean(self, value: Any) -> Any:
         """Give plain data with every secret replaced, names of fields included; the same object where there was none."""
@@ -112,9 +114,9 @@ class Redactor:
             cleaned = re.sub(_PEM, mark("private-key"), cleaned)
         words = _long_words(cleaned)
         cleaned = _replace_shapes(cleaned, words)
-        lowered = text.lower()
-        cleaned = assigned.replace(cleaned, lowered, mark)
-        if self._library:
+        if self._guess:
+            lowered = text.lower()
+            cleaned = assigned.replace(cleaned, lowered, mark)
             cleaned = self._ask_library(cleaned, lowered, words if cleaned == text else _long_words(cleaned))
         return text if cleaned == text else cleaned
 
@@ -133,7 +135,7 @@ class Redactor:
     def _clean_field(self, name: str, value: Any) -> Any:
         if not isinstance(value, str):
             return self.clean(value)
-        if assigned.is_secret_field(name, value):
+        if self._guess and assigned.is_secret_field(name, value):
             return mark(assigned.kind_of_name(name))
         return self.clean_text(value)
 

@@ -1,4 +1,8 @@
-"""The messages beside the log: what an agent was told and what it said."""
+"""The messages beside the log: what an agent was told and what it said.
+
+A transcript holds everything, secrets that a tool printed included, for a session goes on from it. The file is its
+owner's alone; what is shown of it here is cleaned like the log.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from typing import Any
 import orjson
 
 from decurion.hooks import UsageError
+from decurion.hooks.audit import Redactor
 
 from .text import brief, visible
 
@@ -34,8 +39,9 @@ def find_transcript(log: Path, agent: str) -> Path:
     raise UsageError(f"No transcript of {agent!r}; {there}")
 
 
-def lines_of(path: Path, turn: int | None = None) -> Iterator[tuple[bytes, Message]]:
-    """Give the lines of a transcript and what they hold; half a line of a crash is passed over."""
+def messages(path: Path, turn: int | None = None) -> Iterator[Message]:
+    """Give the messages of a transcript, secrets taken out; half a line of a crash is passed over."""
+    clean = Redactor().clean
     with path.open("rb") as file:
         for raw in file:
             try:
@@ -43,7 +49,7 @@ def lines_of(path: Path, turn: int | None = None) -> Iterator[tuple[bytes, Messa
             except orjson.JSONDecodeError:
                 continue
             if turn is None or message.get("turn") == turn:
-                yield raw.rstrip(b"\n"), message
+                yield clean(message)
 
 
 def message_text(message: Any) -> str:

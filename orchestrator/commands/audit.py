@@ -271,15 +271,15 @@ def report(session: str, *, output: str) -> None:
 @command.command("transcript")
 @click.argument("agent")
 @click.option("-s", "--session", default="last", help="Of which session.")
-@click.option("--json", "as_json", is_flag=True, help="The lines as they stand.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @click.option("--turn", type=int, help="Only this turn.")
 def transcript(agent: str, *, session: str, as_json: bool, turn: int | None) -> None:
-    """Read what an AGENT was told and said: the messages beside the log."""
+    """Read what an AGENT was told and said: the messages beside the log, secrets taken out as in the log."""
     from ..audit.locate import find_log
-    from ..audit.transcripts import find_transcript, lines_of, message_text
+    from ..audit.transcripts import find_transcript, message_text, messages
 
-    for raw, message in lines_of(find_transcript(find_log(session), agent), turn):
-        click.echo(raw if as_json else message_text(message))
+    for message in messages(find_transcript(find_log(session), agent), turn):
+        click.echo(orjson.dumps(message) if as_json else message_text(message))
 
 
 def _say(lines: Iterable[str | bytes]) -> None:

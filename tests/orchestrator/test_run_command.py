@@ -287,3 +287,22 @@ def test_a_prompt_or_a_run_that_a_hook_ends_exits_as_blocked(tmp_path: Path) -> 
     assert "closed on Mondays" in done.stderr
     assert "come back later" in done.stderr
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("form", ["text", "json", "stream-json"])
+def test_what_a_session_prints_holds_none_of_the_environments_secrets(tmp_path: Path, form: str) -> None:
+    """What a program prints is kept by whoever calls it; only the transcript, its owner's alone, has everything."""
+
+    async def answer(request: Request) -> Answer:
+        return say("Done.") if request.turn else call("bash", {"command": "echo v-5ecret-value; exit 3"})
+
+    with api(answer) as env:
+        done = run(
+            tmp_path, "run", "--output-format", form, "go", env={**env, "ACME_TOKEN": "v-5ecret-value"}
+        )
+    assert done.returncode == 0, done.stderr
+    assert "v-5ecret-value" not in done.stdout + done.stderr
+    assert ("[redacted:env:ACME_TOKEN]" in done.stdout + done.stderr) == (form != "json")
+    [transcript] = Path(os.environ["DECURION_STATE_DIR"]).glob("projects/*/*/transcript.jsonl")
+    assert "v-5ecret-value" in transcript.read_text()
+    assert transcript.stat().st_mode & 0o077 == 0

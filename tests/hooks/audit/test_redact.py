@@ -119,6 +119,15 @@ def test_data_without_a_secret_is_given_back_as_it_is(redactor: Redactor) -> Non
     assert redactor.clean(given) is given
 
 
+def test_without_guessing_only_what_is_surely_a_secret_goes() -> None:
+    clean = Redactor({"DB_PASS": "s3cr3t"}, guess=False).clean
+    given = {"password": "x9dk2-new", "text": "PASSWORD=hunter2 s3cr3t AKIAIOSFODNN7EXAMPLE"}
+    assert clean(given) == {
+        "password": "x9dk2-new",
+        "text": "PASSWORD=hunter2 [redacted:env:DB_PASS] [redacted:aws-key]",
+    }
+
+
 def test_the_environments_own_secrets_are_removed_in_every_form(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -331,5 +331,10 @@ def test_a_transcript_is_read_beside_the_log(audit: Run, session: Path) -> None:
     assert "→ bash ls  [t1]" in out
     assert "Do" not in audit("transcript", "agent-1", "--turn", "1")[1]
     assert rows(audit("transcript", "agent-1", "--json", "--turn", "1")[1]) == [said]
+    (folder / "agent-2.jsonl").write_bytes(
+        orjson.dumps({**told, "message": {"content": "it says ghp_" + "a1B2" * 9}})
+    )
+    for shown in (audit("transcript", "agent-2")[1], audit("transcript", "agent-2", "--json")[1]):
+        assert "it says [redacted:github-token]" in shown
     status, _, err = audit("transcript", "nobody")
-    assert (status, "there are: agent-1" in err) == (2, True)
+    assert (status, "there are: agent-1, agent-2" in err) == (2, True)
