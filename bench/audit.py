@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from decurion.hooks import RunRef
 from decurion.hooks.audit import AuditLog, Redactor, raw_lines, verify
+from tests.hooks.audit.samples import call, write_session
 from tests.hooks.audit.secrets import harmless, planted
 
 RECORDS = int(os.environ.get("RECORDS", "1000000")) // (10 if os.environ.get("QUICK") else 1)
@@ -66,26 +67,7 @@ COMMANDS = (
 def write_calls(log: AuditLog, count: int) -> None:
     """Write pairs of records as a session does: planned, done."""
     for number in range(count // 2):
-        ref, command = AGENTS[number % 8], COMMANDS[number % 5]
-        name = f"toolu_{number:08d}"
-        log.write(
-            ref,
-            "planned",
-            tool_name="bash",
-            tool_use_id=name,
-            decision="allow",
-            by="law",
-            input={"command": command},
-        )
-        log.write(
-            ref,
-            "done",
-            tool_name="bash",
-            tool_use_id=name,
-            output="ok\n" * 20,
-            exit_status=0,
-            duration_ms=12.5,
-        )
+        call(log, AGENTS[number % 8], f"toolu_{number:08d}", COMMANDS[number % 5], "ok\n" * 20)
 
 
 def append_ratio(folder: Path, make: Callable[[AuditLog, int], None]) -> tuple[float, float]:
@@ -205,7 +187,6 @@ def secrets() -> None:
 
 def tampering(folder: Path) -> None:
     """Alter a log a thousand times."""
-    from tests.hooks.audit.samples import write_session
     from tests.hooks.audit.test_verification import ALTERATIONS
 
     path, rng = write_session(folder / "small" / "audit.jsonl", agents=4, calls=5), random.Random(99)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import _thread
 import contextlib
-import errno
 import fcntl
 import json
 import os
@@ -91,7 +90,9 @@ class Store:
             self._open_log()
         except OSError as error:
             self.close()
-            raise _cannot("open", self.path, error) from error
+            from .remedies import cannot
+
+            raise cannot("open", self.path, error) from error
         self._locked(())
 
     def append(self, *bodies: Body) -> None:
@@ -132,7 +133,9 @@ class Store:
             finally:
                 fcntl.flock(self._head_fd, fcntl.LOCK_UN)
         except OSError as error:
-            raise _cannot("write", self.path, error) from error
+            from .remedies import cannot
+
+            raise cannot("write", self.path, error) from error
         finally:
             self._mutex.release()
 
@@ -298,17 +301,3 @@ class Clock:
         if second != self._second:
             self._second, self._prefix = second, time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(second))
         return f"{self._prefix}{micros % 1_000_000:06d}Z"
-
-
-def _cannot(verb: str, path: str, error: OSError) -> AuditError:
-    remedies = {
-        errno.ENOSPC: "free some disk space",
-        errno.EDQUOT: "free some of your quota",
-        errno.EFBIG: "raise the file size limit (ulimit -f)",
-        errno.EACCES: "set DECURION_STATE_DIR to a folder you may write to",
-        errno.EPERM: "set DECURION_STATE_DIR to a folder you may write to",
-        errno.EROFS: "set DECURION_STATE_DIR to a folder you may write to",
-        errno.ELOOP: "a link stands where the log should be; remove it",
-    }
-    remedy = remedies.get(error.errno or 0, "nothing runs that cannot be recorded")
-    return AuditError(f"cannot {verb} the audit log {path}: {error.strerror or error}; {remedy}")

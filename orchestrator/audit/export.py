@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -212,3 +213,20 @@ def _row(cells: Any) -> bytes:
     made = io.StringIO()
     csv.writer(made, lineterminator="").writerow(cells)
     return made.getvalue().encode("utf-8", "replace")
+
+
+def save(made: Iterable[bytes], output: str | None) -> None:
+    """Write lines to a file or to standard output.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    if output is None:
+        for text in made:
+            sys.stdout.buffer.write(text + b"\n")
+        return
+    try:
+        with Path(output).open("wb") as file:
+            file.writelines(text + b"\n" for text in made)
+    except OSError as error:
+        raise UsageError(f"cannot write {output}: {error.strerror}") from error

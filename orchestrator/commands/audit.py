@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -237,7 +237,7 @@ def diff(first: str, second: str) -> None:
 @click.option("--content", is_flag=True, help="With arguments and prompts (secrets stay removed).")
 def export(session: str, *, kind: str, output: str | None, endpoint: str | None, content: bool) -> None:
     """Hand a session on: OpenTelemetry spans (OTLP JSON), OCSF events, or CSV."""
-    from ..audit.export import as_csv, ocsf, otlp, send
+    from ..audit.export import as_csv, ocsf, otlp, save, send
     from ..audit.locate import find_log
 
     log = find_log(session)
@@ -251,7 +251,7 @@ def export(session: str, *, kind: str, output: str | None, endpoint: str | None,
             raise UsageError("--endpoint takes OTLP only; use --format otlp")
         click.echo(f"{send(made, endpoint)} requests sent to {endpoint}")
         return
-    _save(made, output)
+    save(made, output)
 
 
 @command.command("report")
@@ -261,10 +261,11 @@ def export(session: str, *, kind: str, output: str | None, endpoint: str | None,
 )
 def report(session: str, *, output: str) -> None:
     """Write one HTML page of a session that needs no network: timeline, filters, refused calls, cost, proof."""
+    from ..audit.export import save
     from ..audit.locate import find_log
     from ..audit.report import render
 
-    _save([render(find_log(session)).encode()], output)
+    save([render(find_log(session)).encode()], output)
     click.echo(f"Written to {output}")
 
 
@@ -285,20 +286,3 @@ def transcript(agent: str, *, session: str, as_json: bool, turn: int | None) -> 
 def _say(lines: Iterable[str | bytes]) -> None:
     for text in lines:
         click.echo(text)
-
-
-def _save(made: Iterable[bytes] | Iterator[bytes], output: str | None) -> None:
-    """Write lines to a file or to standard output.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
-    if output is None:
-        for text in made:
-            sys.stdout.buffer.write(text + b"\n")
-        return
-    try:
-        with Path(output).open("wb") as file:
-            file.writelines(text + b"\n" for text in made)
-    except OSError as error:
-        raise UsageError(f"cannot write {output}: {error.strerror}") from error

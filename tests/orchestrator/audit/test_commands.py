@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -14,38 +13,12 @@ from typing import Any
 import orjson
 import pytest
 
-from decurion.__main__ import main
 from decurion.hooks.audit import session_dir, verify
 from decurion.orchestrator.audit.follow import follow_log
 from decurion.orchestrator.audit.select import Filter
 from tests.hooks.audit.samples import LEAD, child, open_log, refuse, write_session
 
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def audit(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
-    def run(*args: str) -> tuple[int, str, str]:
-        capfdbinary.readouterr()
-        status = main(["audit", *args])
-        out, err = capfdbinary.readouterr()
-        return status, out.decode(), err.decode()
-
-    return run
-
-
-@pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A session of a project, in the state folder; the current folder is the project's."""
-    workspace = tmp_path / "shop"
-    workspace.mkdir()
-    monkeypatch.chdir(workspace)
-    return write_session(Path(session_dir(str(workspace), "20261130-120000-aaaaaa"), "audit.jsonl"))
-
-
-def rows(text: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in text.splitlines()]
-
+from .commands import Run, rows
 
 # ---- finding ----
 
@@ -301,40 +274,3 @@ def test_export_goes_to_a_file_and_says_so_when_it_cannot(audit: Run, session: P
     assert orjson.loads((tmp_path / "spans.json").read_bytes())["resourceSpans"]
     status, _, err = audit("export", "-o", str(tmp_path / "no" / "spans.json"))
     assert (status, "cannot write" in err) == (2, True)
-
-
-# ---- transcripts ----
-
-
-def test_a_transcript_is_read_beside_the_log(audit: Run, session: Path) -> None:
-    folder = session.parent / "subagents"
-    folder.mkdir()
-    told = {
-        "type": "user",
-        "turn": 0,
-        "timestamp": "2026-11-30T12:00:00.000",
-        "message": {"content": "Do\x1b it"},
-    }
-    blocks = [
-        {"type": "text", "text": "Well."},
-        {"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "ls"}},
-    ]
-    said = {
-        "type": "assistant",
-        "turn": 1,
-        "timestamp": "2026-11-30T12:00:01.000",
-        "message": {"content": blocks},
-    }
-    (folder / "agent-1.jsonl").write_bytes(b"\n".join(map(orjson.dumps, (told, said))) + b'\n{"torn')
-    out = audit("transcript", "agent-1")[1]
-    assert "Do\\x1b it" in out
-    assert "→ bash ls  [t1]" in out
-    assert "Do" not in audit("transcript", "agent-1", "--turn", "1")[1]
-    assert rows(audit("transcript", "agent-1", "--json", "--turn", "1")[1]) == [said]
-    (folder / "agent-2.jsonl").write_bytes(
-        orjson.dumps({**told, "message": {"content": "it says ghp_" + "a1B2" * 9}})
-    )
-    for shown in (audit("transcript", "agent-2")[1], audit("transcript", "agent-2", "--json")[1]):
-        assert "it says [redacted:github-token]" in shown
-    status, _, err = audit("transcript", "nobody")
-    assert (status, "there are: agent-1, agent-2" in err) == (2, True)
