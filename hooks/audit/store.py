@@ -39,7 +39,6 @@ _LOOK_SECONDS = 0.05
 _LOCK = fcntl.LOCK_EX | fcntl.LOCK_NB
 _LOG_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _HEAD_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-_FRAGMENT_CHARS = 2000
 
 
 def head_path(path: str) -> str:
@@ -193,14 +192,15 @@ class Store:
             self._write(self._own("repair", **finding))
 
     def _mend_tail(self, head: dict[str, Any] | None) -> list[dict[str, Any]]:
-        from .tail import read_tail
+        from .tail import cut_torn, read_tail
 
         tail = read_tail(self._log_fd, self.size)
         findings: list[dict[str, Any]] = []
         if tail.foreign:
             raise AuditError(f"{self.path} is not an audit log; move it away or name another place")
         if tail.torn_from is not None:
-            findings.append(self._cut_torn(tail.torn_from))
+            findings.append(cut_torn(self._log_fd, tail.torn_from, self.size))
+            self.size = tail.torn_from
         if tail.unfinished:
             self.size += os.write(self._log_fd, b"\n")
         if tail.garbage:
@@ -217,21 +217,6 @@ class Store:
         elif tail.last:
             self.seq, self.hash = found, tail.last["hash"]
         return findings
-
-    def _cut_torn(self, start: int) -> dict[str, Any]:
-        import hashlib
-
-        torn = os.pread(self._log_fd, self.size - start, start)
-        os.ftruncate(self._log_fd, start)
-        self.size = start
-        return {
-            "reason": f"half a record at byte {start}, {len(torn)} bytes, was taken out",
-            "damage": "torn",
-            "at_byte": start,
-            "removed_bytes": len(torn),
-            "removed_sha256": hashlib.sha256(torn).hexdigest(),
-            "fragment": torn.decode("utf-8", "replace")[:_FRAGMENT_CHARS],
-        }
 
     # ---- writing ----
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _CHUNK = 64 * 1024
+_FRAGMENT_CHARS = 2000
 _FAR_ENOUGH = 64 * 1024 * 1024
 """A log without one whole record in its last 64 MiB is none."""
 
@@ -88,3 +89,19 @@ def _last_lines(fd: int, size: int, count: int) -> tuple[bytes, int]:
         start -= step
         data = os.pread(fd, step, start) + data
     return data, start
+
+
+def cut_torn(fd: int, start: int, size: int) -> dict[str, Any]:
+    """Take the half record from `start` to the end out of the file; give the fields of the record that says so."""
+    import hashlib
+
+    torn = os.pread(fd, size - start, start)
+    os.ftruncate(fd, start)
+    return {
+        "reason": f"half a record at byte {start}, {len(torn)} bytes, was taken out",
+        "damage": "torn",
+        "at_byte": start,
+        "removed_bytes": len(torn),
+        "removed_sha256": hashlib.sha256(torn).hexdigest(),
+        "fragment": torn.decode("utf-8", "replace")[:_FRAGMENT_CHARS],
+    }
