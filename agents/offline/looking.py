@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from .conversation import Conversation, Exchange
 from .imports import project_names
+from .parts import Part
 from .replies import Call
 from .wording import Order
 
@@ -15,6 +17,8 @@ GLOB = "*.{py,pyi}"
 INITIALS = ("_", "A-Z0-9", "a-b", "c-d", "e-h", "i-m", "n-r", "s-t", "u-z", "!A-Za-z0-9_")
 """How a search that was cut is parted: by the first character of the file's name."""
 LIMIT = 5_000
+OTHERS = 24
+"""Files that are only read, at most: an agent has turns for its own, too."""
 PACKAGES = "__init__.py"
 INSTALLED = frozenset({"site-packages", "dist-packages", "node_modules", "__pycache__", "venv"})
 _PATH = re.compile(r"^(?!\[)(.+\.pyi?)$", re.MULTILINE)
@@ -55,6 +59,14 @@ def names_of_project(talk: Conversation, files: Sequence[str]) -> frozenset[str]
     """The names under which the project's own modules can be imported: those of the files and of every package."""
     packages = _paths(one.result for one in talk.of("glob") if not one.is_error)
     return project_names([*files, *(path for path in packages if not _is_installed(path))])
+
+
+def with_files(part: Part, found: Sequence[str], talk: Conversation) -> Part:
+    """The part with those of the files found that its order is about, and some others that say what a name is."""
+    inside = tuple(path for path in found if within(path, part.order.places))
+    asks = inside and any(change.verb == "rename" for change in part.order.changes)
+    others = tuple(path for path in found if path not in inside)[:OTHERS] if asks else ()
+    return replace(part, files=inside, others=others, project=names_of_project(talk, found))
 
 
 def search_problems(talk: Conversation, order: Order) -> list[str]:

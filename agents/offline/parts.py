@@ -32,6 +32,8 @@ class Part:
     kinds: Mapping[str, frozenset[str]] | None = None
     project: frozenset[str] = frozenset()
     attempt: int = 1
+    others: tuple[str, ...] = ()
+    """Files outside of the places asked for that hold the names, too: read to learn what a name is, never changed."""
 
     @property
     def title(self) -> str:

@@ -48,7 +48,7 @@ _CHECK_INLINE = re.compile(
 _ISOLATION = re.compile(r"^\s*isolation:\s*worktree\s*$", _FLAGS)
 _PATH = rf"{_QUOTE}((?:\.{{0,2}}/)?[\w.-]+(?:/[\w.*-]+)*/?){_QUOTE}"
 _PLACE = re.compile(
-    rf"\b(?:in|under|inside|within|below)\s+(?:the\s+)?(?:(?:folder|directory|package|files?|path)s?\s+)?{_PATH}",
+    rf"\b(?:in|under|inside|within|below|each of:)\s+(?:the\s+)?(?:(?:folder|directory|package|files?|path)s?\s+)?{_PATH}",
     _FLAGS,
 )
 _MORE_PLACES = re.compile(rf"\s*(?:,|\band\b)\s*{_PATH}", _FLAGS)

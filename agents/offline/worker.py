@@ -10,13 +10,13 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from ..messages_api import Answer, Request
 from .conversation import Conversation
 from .edits import Edit, edits_of
 from .imports import project_names
-from .looking import files_found, look_for, names_of_project
+from .looking import files_found, look_for, with_files
 from .parts import Part, counted, read_part
 from .plans import Left, Plan
 from .reading import Reading, read_parts
@@ -57,7 +57,7 @@ def answer_worker(request: Request, talk: Conversation, clumsy: str) -> Answer:
         found = files_found(talk, part.order)
         if found is None and not talk.silenced and "grep" in talk.tools:
             return reply(request, "I look for the files first.", look_for(part.order, talk))
-        part = replace(part, files=found or (), project=names_of_project(talk, found or ()))
+        part = with_files(part, found or (), talk)
     return _Worker(request, talk, part, clumsy).answer()
 
 
@@ -67,11 +67,13 @@ class _Worker:
         notes = (found for line in talk.said if (found := _NOTE.match(line)))
         self.noted = {found[1]: found[2] for found in notes if found[2] not in {NOT_CHANGED, NOT_READ}}
         self.files = [self._file(path) for path in part.files]
+        self.others = [self._file(path) for path in part.others]
 
     def answer(self) -> Answer:
         if self.talk.silenced:
             return reply(self.request, self._report("Not finished: no turn was left."))
-        unread = [file for file in self.files if not self._is_settled(file) and not file.reading.complete]
+        sources = (*self.files, *(self.others if self._facts_are_missing() else ()))
+        unread = [file for file in sources if not self._is_settled(file) and not file.reading.complete]
         calls: list[Call] = [call for file in unread[:READ_AT_ONCE] for call in _reads(file)]
         notes: list[str] = []
         if not (unread and self._facts_are_missing()):
@@ -163,8 +165,13 @@ class _Worker:
         project = self.part.project or project_names(self.part.files)
         if self.part.kinds is not None:
             return Facts(self.part.kinds.get(name, Facts().kinds), project)
-        kinds = {kind for file in self.files for kind in _kinds(file.reading.text, name)}
+        kinds = {kind for f in (*self.files, *self.others) for kind in _kinds(self._first(f.path), name)}
         return Facts(frozenset(kinds) or Facts().kinds, project)
+
+    def _first(self, path: str) -> str:
+        """The text of a file before any edit: half changed, it no longer says what a name was."""
+        about = (one for one in self.talk.of("read_file", "edit_file") if one.path == path)
+        return read_parts(list(takewhile(lambda one: one.name == "read_file", about))).text
 
     def _looked(self, text: str) -> str:
         source, said = read_source(text), list[str]()
@@ -206,7 +213,8 @@ class _Worker:
             lines.append(self._headline(outcomes))
         if not self.files:
             names = ", ".join(f"`{change.old}`" for change in self.part.order.changes)
-            lines.append(f"No Python file holds {names} as a whole word.")
+            where = f" in {', '.join(self.part.order.places)}" if self.part.order.places else ""
+            lines.append(f"No Python file{where} holds {names} as a whole word.")
         lines += [f"- `{file.path}`: {said}" for file, said in zip(self.files, outcomes, strict=True)]
         if checks := self._checks():
             passed = PARSED in checks[-1]

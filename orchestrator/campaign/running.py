@@ -190,7 +190,8 @@ class Campaign:
         if several and "{paths}" not in plan.task:
             prompt += f"\n\nDo this for each of: {', '.join(entry.targets)}"
         if entry.attempt > 1:
-            prompt += f"\n\nAn earlier attempt, which you do not see, was not accepted:\n{entry.reason}"
+            told = f"An earlier attempt, which you do not see, was not accepted:\n{entry.reason}"
+            prompt += f"\n\n<context>\n{told}\n</context>"
         title = entry.targets[0] + (" …" if several else "")
         return Subtask(entry.agent_id, prompt, title, plan.agent, entry.targets, entry.attempt)
 

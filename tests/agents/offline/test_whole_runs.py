@@ -337,3 +337,40 @@ async def test_a_second_attempt_finishes_what_another_agent_left_half_renamed(tm
         await team.run(part, tools, "You refactor.")
     assert (tmp_path / "p/a.py").read_text() == "from base import read\n\nx = read()\n"
     assert (tmp_path / "p/b.py").read_text() == "def f(load): return load\n"
+
+
+ONE_OF_THREE: dict[str, str | bytes] = {
+    "pkg/config.py": "def load():\n    return 1\n",
+    "pkg/main.py": "from .config import load\n\n\nclass C:\n    def load(self):\n        return load()\n",
+    "pkg/other.py": "from .config import load\n\nload()\n",
+    "pkg/__init__.py": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("order", "changed"),
+    [
+        ("Rename function load to read_config in pkg/main.py", {"pkg/main.py"}),
+        ("rename function `load` to read_config in `./pkg/main.py`.", {"pkg/main.py"}),
+        ("Rename function load to read_config.\n\nDo this for each of: pkg/main.py, pkg/other.py", {"pkg/main.py", "pkg/other.py"}),
+        ("Rename function load to read_config in pkg/none.py", set[str]()),
+        ("Rename function load to read_config in pkg", {"pkg/config.py", "pkg/main.py", "pkg/other.py"}),
+    ],
+)  # fmt: skip
+async def test_a_subagent_that_is_given_a_place_changes_nothing_else(
+    tmp_path: Path, order: str, changed: set[str]
+) -> None:
+    """The other files are only read: what `load` is, a function of the module, stands in one of them."""
+    folder = tmp_path / "p"
+    write(folder, ONE_OF_THREE)
+    tools = {name: TOOLS[name] for name in ("grep", "glob", "read_file", "edit_file")}
+    async with open_team(folder) as team:
+        ran = await team.run(order, tools, "You refactor.")
+    after = {name: (folder / name).read_text() for name in ONE_OF_THREE}
+    assert {name for name, text in after.items() if text != ONE_OF_THREE[name]} == changed
+    if "pkg/main.py" in changed:
+        assert after["pkg/main.py"] == (
+            "from .config import read_config\n\n\nclass C:\n    def load(self):\n        return read_config()\n"
+        )
+    else:
+        assert ran.report == "No Python file in pkg/none.py holds `load` as a whole word."
