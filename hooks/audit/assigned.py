@@ -108,6 +108,9 @@ HINTS = (
     (lazy("@"), ("://",)),
 )
 
+_SHORT = 1000
+"""In a text of fewer characters all words are looked for faster than the hints' patterns are compiled."""
+
 
 def may_hold(lowered: str) -> bool:
     """Say whether lower-case text may hold an assigned secret too short to be noticed as a long word."""
@@ -128,7 +131,7 @@ def may_hold(lowered: str) -> bool:
 
 def replace(text: str, lowered: str, mark: Callable[[str], str]) -> str:
     """Replace every assigned secret in a text by the mark of its kind."""
-    needles = {word for hint, words in HINTS if hint.search(lowered) for word in words if word in lowered}
+    needles = _needles(lowered)
     if "://" in needles:
         text = re.sub(_URL, lambda found: _swap(found, "value", mark("url-password")), text)
     for kind, needle, pattern in SPECIAL:
@@ -141,6 +144,13 @@ def replace(text: str, lowered: str, mark: Callable[[str], str]) -> str:
             pieces += [text[done : found.start()], _judge_assignment(found, mark)]
             done = found.end()
     return "".join([*pieces, text[done:]]) if pieces else text
+
+
+def _needles(lowered: str) -> set[str]:
+    """Give the words of all hints that stand in a text."""
+    if len(lowered) < _SHORT:
+        return {word for _, words in HINTS for word in words if word in lowered}
+    return {word for hint, words in HINTS if hint.search(lowered) for word in words if word in lowered}
 
 
 def is_secret_field(name: str, value: str) -> bool:

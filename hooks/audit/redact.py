@@ -63,8 +63,7 @@ _PUBLIC_ENDS = (
     "ASKPASS",
 )
 _MARKED = lazy("[0-9A-Z]")
-_CAPITAL = lazy("[A-Z]")
-_KEY_LIKE = lazy("[A-Za-z0-9_-]{24}")
+_KEY_CHARS = 24
 _LIBRARY_NAMES = ("softlayer", "cloudant", "ibm", "bluemix")
 """Makers whose keys have no shape of their own but their length; the library knows them by what stands beside."""
 
@@ -140,7 +139,9 @@ class Redactor:
         return self.clean_text(value)
 
     def _ask_library(self, text: str, lowered: str, words: set[str]) -> str:
-        named = any(map(_KEY_LIKE.search, words)) and any(name in lowered for name in _LIBRARY_NAMES)
+        named = any(len(word) >= _KEY_CHARS for word in words) and any(
+            name in lowered for name in _LIBRARY_NAMES
+        )
         if not named and not any(map(_looks_random, words)):
             return text
         from .library import replace
@@ -184,7 +185,7 @@ def _looks_random(word: str) -> bool:
     """Say whether a word mixes capitals, small letters and digits as no name or path does, and is no digest."""
     if (
         len(word) < 20
-        or _CAPITAL.search(word) is None
+        or word == word.lower()
         or word.startswith(("sha256-", "sha384-", "sha512-", "[redacted:"))
         or "redacted:" in word
     ):
