@@ -21,6 +21,9 @@ NO_GRAMMARS = Grammars({})
 NO_READING = Reading()
 NOTHING: frozenset[str] = frozenset()
 
+FINDERS = frozenset({"find", "gfind", "bfs", "fd", "fdfind"})
+"""Programs that run others on what they find: where they look stands for it among the arguments."""
+
 
 class Scene:
     """An event with what is worked out about it on demand. `finding` is set where no event itself is at fault."""
@@ -87,9 +90,10 @@ class Scene:
 
     @property
     def upstream(self) -> frozenset[str]:
-        """The names of all programs whose output is read, or expanded into the arguments."""
+        """The names of all programs whose output is read, or expanded into the arguments; a search that runs this too."""
         if self._names is None:
-            self._names = frozenset(event.name for event in self.upstream_events if event.name)
+            names = {event.name for event in self.upstream_events if event.name}
+            self._names = FINDERS.intersection(self.event.via) | names
         return self._names
 
     @property

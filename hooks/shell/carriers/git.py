@@ -13,18 +13,8 @@ from ..machine import Frame, Machine, Outcome, State
 from ..options import after, skip, values_of
 from ..programs import make_event, run_argv
 from ..values import join, of
+from .git_settings import CODE_KEYS, NOT_CODE, keep_setting
 
-CODE_KEYS = re.compile(
-    r"core\.(?:pager|editor|sshcommand|askpass|fsmonitor|gitproxy|alternaterefscommand)|pager\..+|sequence\.editor"
-    r"|diff\.external|diff\..+\.(?:textconv|command)|merge\..+\.driver|filter\..+\.(?:clean|smudge|process)"
-    r"|(?:diff|merge)tool\..+\.cmd|gpg\.(?:.+\.)?program|credential\.(?:.+\.)?helper|web\.browser|browser\..+\.cmd"
-    r"|sendemail\.(?:.*cmd|smtpserver)|uploadpack\.packobjectshook|remote\..+\.(?:uploadpack|receivepack|proxy)"
-    r"|interactive\.difffilter|man\..+\.cmd|instaweb\.httpd|init\.templatedir|trailer\..+\.(?:command|cmd)|submodule\..+\.update"
-    r"|protocol\.ext\.allow|core\.hookspath",
-    re.IGNORECASE,
-)
-"""Settings whose value git runs (git-config manual)."""
-NOT_CODE = re.compile(r"core\.hookspath|init\.templatedir|protocol\..*", re.IGNORECASE)
 GLOBAL_VALUED = "Cc"
 GLOBAL_LONG = frozenset(
     {"git-dir", "work-tree", "namespace", "super-prefix", "config-env", "exec-path", "attr-source"}
@@ -199,6 +189,7 @@ def _config(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
         return
     aliases: dict[str, Value] = {}
     _setting(m, st, fr, words[0].text, words[1], aliases)
+    keep_setting(m, st, fr, rest, words[0].text, words[1])
     for name, value in aliases.items():
         st.vars[f"git alias {name}"] = (value,)
         if value.prefix.startswith("!"):

@@ -51,6 +51,15 @@ REFUSED = {
     "a git library": """python3 -c "import git; git.Repo('.').git.reset('--hard')\"""",
     "a service's own address": "curl -X DELETE https://api.github.com/repos/acme/app",
     "arguments from the environment": "TF_CLI_ARGS_apply=-destroy terraform apply",
+    "a setting that names hooks": "git config core.hooksPath /tmp/h",
+    "a setting spelled otherwise": "git -C sub config set --global CORE.hookspath ~/h",
+    "a setting that is a command": "git config --global alias.up '!sh ./up.sh'",
+    "a setting with a program nobody knows": "git config diff.external ./show",
+    "a setting that names more settings": "git config --global include.path ~/more",
+    "a folder whose files are secrets": "cp -r ~/.docker /tmp/x",
+    "every file that a search finds": "find ~ -type f -exec cat {} +",
+    "a shared branch rewritten politely": "git push --force-with-lease origin HEAD:main",
+    "everything moved off a node": "kubectl drain n1 --ignore-daemonsets",
     "a disk that is not known": "lsblk -dno PATH | xargs -n1 wipefs -a",
 }
 
@@ -71,6 +80,15 @@ ALLOWED = {
     "source that stays at home": """cat > m.go <<< 'package main; import "os"; func main(){ os.RemoveAll("build") }'; go run m.go""",
     "a memory database": """python3 -c "import sqlite3; c=sqlite3.connect(':memory:'); c.execute('drop table t')\"""",
     "a local service's address": "curl -X DELETE http://localhost:3000/api/users/1",
+    "a setting that is data": "git config user.name x",
+    "hooks that are part of the project": "git config core.hooksPath .husky",
+    "a pattern that looks like a folder": "find . -name '*.py' | xargs grep -n /etc",
+    "a setting with a known tool": "git config core.pager 'diff-so-fancy | less -R'",
+    "a short name for a subcommand": "git config --global alias.st status",
+    "a setting that is read": "git config --get core.hooksPath",
+    "a branch of one's own rewritten": "git push --force-with-lease origin feature/x",
+    "an id from a file, by pkill": "pkill -F server.pid",
+    "files that a search names": "find ~ -name '*.md' | xargs cat",
     "a host's own shell that only looks": "fly ssh console -C 'ls /app'",
 }
 

@@ -134,9 +134,10 @@ def test_hundred_kibibytes_are_refused_at_once() -> None:
     ],
 )
 def test_patterns_cannot_stall_the_reader(read: Callable[[str], Reading], text: str) -> None:
-    began = time.monotonic()
+    # Processor time: how busy the machine is with other things says nothing about the reader.
+    began = time.process_time()
     read(text)
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
 
 
 def test_many_possible_values_are_taken_for_unknown_and_nothing_is_missed(
