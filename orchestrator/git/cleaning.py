@@ -13,7 +13,7 @@ from .hub import Hub, hub_at
 from .isolation import MERGE_TREE
 from .journal import all_journals
 from .lock import try_lock
-from .run import git_in
+from .run import git_in, shown
 from .trees import remove
 from .worktree import Worktree
 from .worktree import load as load_tree
@@ -116,20 +116,22 @@ async def _tree_holding(hub: Hub, tree: Worktree) -> Holding:
 
 async def _ref_holding(hub: Hub, name: str, commit: str) -> Holding:
     place = hub.ref(name)
-    for branch, handed in (await hub.refs("handed")).items():
-        if await hub.git.succeeds("merge-base", "--is-ancestor", commit, handed) and await _has(hub, handed):
+    for handed in (await hub.refs("handed")).values():
+        inside = await hub.git.succeeds("merge-base", "--is-ancestor", commit, handed)
+        if inside and (branch := await _branch_with(hub, handed)):
             return Holding(place, safe=True, why=f"is in the branch {branch} of your repository")
     return Holding(place, safe=False, why="is in no branch of your repository")
 
 
-async def _has(hub: Hub, commit: str) -> bool:
-    """Whether some branch of the user's repository contains a commit still."""
+async def _branch_with(hub: Hub, commit: str) -> str:
+    """A branch of the user's repository that contains a commit still, by whatever name; `""` if there is none."""
     told = hub.home / "repository"
     if not told.is_file():
-        return False
+        return ""
     git = git_in(Path(os.fsdecode(told.read_bytes())))
-    found = await git.run("for-each-ref", "--count=1", "--contains", commit, "refs/heads/", ok=(0, 129))
-    return found.code == 0 and bool(found.stdout)
+    how = ("--count=1", "--format=%(refname:lstrip=2)", "--contains", commit, "refs/heads/")
+    found = await git.run("for-each-ref", *how, ok=(0, 129))
+    return shown(found.line) if found.code == 0 else ""
 
 
 def _trees(hub: Hub) -> Iterator[Worktree]:

@@ -95,7 +95,7 @@ async def restore(hub: Hub, agent_id: str) -> Worktree | None:
         return None
     turns = await hub.refs("agent", found.name, "turn")
     newest = turns[max(turns)] if turns else found.base
-    notices = await _keep_interrupted(hub, found)
+    notices = await _keep_interrupted(hub, found, newest)
     stood = (await hub.git.line("rev-list", "--parents", "-1", newest)).split()[2:] or [found.base]
     record = replace(found.record, turn=int(max(turns)) if turns else 0)
     return await stand_again(hub, record, newest, stood[0], (*found.notices, *notices))
@@ -116,16 +116,18 @@ async def stand_again(
     return again
 
 
-async def _keep_interrupted(hub: Hub, found: Worktree) -> list[str]:
+async def _keep_interrupted(hub: Hub, found: Worktree, newest: str) -> list[str]:
+    """Put what came after the newest checkpoint under a ref, if anything did, and take the worktree away."""
     if not found.root.is_dir():
         return []
+    committed = await found.head() not in {None, found.base}
     work = await found.seal(f"Interrupted work of {found.agent_id}")
-    number = len(await hub.refs("agent", found.name, "old")) + 1
-    if not work.empty:
-        await hub.write(work.commit, "agent", found.name, "old", f"{number:04}")
-    removal = await remove(found, work)
-    kept = [f"the interrupted state is kept as {hub.ref('agent', found.name, 'old', f'{number:04}')}."]
-    return [*work.notices, *_told(removal), *(() if work.empty else kept)]
+    kept: list[str] = []
+    if committed or await hub.tree(work.commit) != await hub.tree(newest):
+        number = f"{len(await hub.refs('agent', found.name, 'old')) + 1:04}"
+        await hub.write(work.commit, "agent", found.name, "old", number)
+        kept = [f"the interrupted state is kept as {hub.ref('agent', found.name, 'old', number)}."]
+    return [*work.notices, *_told(await remove(found, work)), *kept]
 
 
 async def remove(tree: Worktree, work: Work) -> Removal:

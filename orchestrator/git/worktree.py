@@ -195,7 +195,10 @@ class Worktree:
         visited.pop(self.base, None)
         if not visited:
             return []
-        beside = await self.hub.git.run("rev-list", *visited, "--not", commit, self.base)
+        ours = (
+            await self.hub.refs("agent", self.name, "turn")
+        ).values()  # one stood at it when it was restored
+        beside = await self.hub.git.run("rev-list", *visited, "--not", commit, self.base, *ours)
         strays = [oid for oid in visited if oid in set(beside.line.split())]
         for number, oid in enumerate(strays, 1):
             await self.hub.write(oid, "agent", self.name, "stray", f"{number:04}")

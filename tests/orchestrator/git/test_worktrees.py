@@ -330,7 +330,9 @@ async def test_a_session_whose_work_is_in_a_branch_is_cleaned_away(
     await isolation.hand_back()
     await isolation.aclose()
     repository.git("branch", "-q", "-m", "decurion/s1", "kept-under-another-name")
-    assert all(item.safe for item in await clean_session(state, "s1", dry_run=False))
+    found = await clean_session(state, "s1", dry_run=False)
+    assert all(item.safe for item in found)
+    assert [item.why for item in found] == ["is in the branch kept-under-another-name of your repository"]
     assert not (state / "git").exists()
     assert repository.git("show", "kept-under-another-name:new.txt") == "x"
 
@@ -356,8 +358,24 @@ async def test_an_interrupted_worktree_goes_on_from_its_newest_checkpoint(
     old = await second.hub.refs("agent", "a", "old")
     assert await second.hub.git.line("cat-file", "-p", f"{old['0001']}:half.txt") == "half a turn"
     work = await second.finish(again, "work")
-    assert work.files == ("turn1.txt", "turn2.txt")
+    assert (work.files, work.notices) == (("turn1.txt", "turn2.txt"), ())
+    assert await second.hub.refs("agent", "a", "stray") == {}
     assert await second.hub.git.line("rev-parse", f"{work.commit}^") == tree.base
+    await second.aclose()
+
+
+async def test_nothing_after_the_newest_checkpoint_is_nothing_to_keep(
+    repository: Repository, state: Path
+) -> None:
+    first = await Isolation.prepare(repository.path, state, "s1")
+    tree = await first.open("a")
+    (tree.root / "turn1.txt").write_text("1\n")
+    await tree.checkpoint(1)
+    first.release()
+    second = await Isolation.prepare(repository.path, state, "s1")
+    again = await second.reopen("a")
+    assert ((again.root / "turn1.txt").exists(), again.notices) == (True, ())
+    assert await second.hub.refs("agent", "a", "old") == {}
     await second.aclose()
 
 
