@@ -167,7 +167,8 @@ class Checkouts:
         self.session.log.write(
             ref, "merge", branch=handed.branch, commit=handed.commit, merged=len(done.merged), left=len(done.left)
         )  # fmt: skip
-        for notice in (*done.notices, *handed.notices, *map(left_in_words, done.left)):
+        lost = (left_in_words(left, handed.command_for(left)) for left in done.left)
+        for notice in (*done.notices, *handed.notices, *lost):
             self.tell(ref, notice)
         if handed.branch:
             self.tell(ref, f"merged into branch {handed.branch} ({len(done.merged)} of {len(self.works)})")
@@ -205,10 +206,10 @@ class Checkouts:
                 await self._isolation.aclose()
 
 
-def left_in_words(left: Left) -> str:
+def left_in_words(left: Left, command: str) -> str:
     """What a person is told of a work that was not merged."""
     files = f" in {', '.join(left.files[:5])}" if left.files else ""
-    return f"{left.work.agent_id} was not merged{files}: {left.reason}\nMerge it by hand: {left.command}"
+    return f"{left.work.agent_id} was not merged{files}: {left.reason}\nMerge it by hand: {command}"
 
 
 @asynccontextmanager

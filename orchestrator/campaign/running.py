@@ -218,14 +218,14 @@ class Campaign:
         found = [await self.isolation.finished(entry.agent_id) for entry in through]
         works = [work for work in found if work is not None]
         done = await self.isolation.integrate(works, self.ledger.plan.last_check or None, self._resolve)
-        for left in done.left:
-            self._mark(self._left(left))
         handed = await self.isolation.hand_back()
+        for left in done.left:
+            self._mark(self._left(left, handed.command_for(left)))
         notices = (*done.notices, *handed.notices)
         return Report(
             tuple(self.ledger.entries.values()), handed.branch, done.verified, self._stopped, notices
         )
 
-    def _left(self, left: Left) -> Entry:
+    def _left(self, left: Left, command: str) -> Entry:
         entry = next(e for e in self.ledger.entries.values() if e.agent_id == left.work.agent_id)
-        return replace(entry, state="failed", reason=f"not merged: {left.reason}\n{left.command}")
+        return replace(entry, state="failed", reason=f"not merged: {left.reason}\n{command}")

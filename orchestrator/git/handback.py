@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .errors import GitError
 from .hub import ZERO, Hub, ref_part
+from .integrate import Left
 from .preflight import Place
 from .work import Work
 
@@ -23,6 +24,13 @@ class Handed:
     commit: str
     left: Mapping[str, str]
     notices: tuple[str, ...] = ()
+
+    def command_for(self, left: Left) -> str:
+        """The command line with which a person merges a work that was left."""
+        name = self.left.get(left.work.agent_id, "")
+        if not name:
+            return left.command
+        return f"git switch {self.branch} && git merge {name}" if self.branch else f"git merge {name}"
 
 
 async def hand_back(place: Place, hub: Hub, base: str, head: str, left: Mapping[str, Work]) -> Handed:

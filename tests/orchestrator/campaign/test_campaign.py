@@ -213,7 +213,7 @@ async def test_a_work_that_conflicts_counts_as_failed_with_a_command_line(site: 
     assert sorted(_states(report)) == ["done", "failed"]
     failed = next(entry for entry in report.entries if entry.state == "failed")
     assert "it conflicts with what is merged" in failed.reason
-    assert "git fetch " in failed.reason
+    assert f"git switch {report.branch} && git merge {report.branch}-{failed.agent_id}" in failed.reason
 
 
 async def test_the_merged_whole_is_checked(site: Site) -> None:
