@@ -130,6 +130,7 @@ _CARRIERS = {
     "zip": "carriers.archives:zip_", "cpio": "carriers.archives:cpio", "pax": "carriers.archives:cpio", "7z": "carriers.archives:none",
     **dict.fromkeys(_words("dc m4 expect tclsh wish tex latex pdflatex xelatex lualatex pdftex luatex latexmk"), "carriers.others:run"),
     **dict.fromkeys(_words("ansible salt salt-call"), "carriers.others:ansible"),
+    **dict.fromkeys(_words("hg chg sl"), "carriers.others:mercurial"),
     **dict.fromkeys(_words("heroku railway kamal hcloud render dokku scalingo clever platform terminus gcloud fly flyctl eb cf az doctl"
                            " ibmcloud copilot aws"), "carriers.cloud:run"),
     **dict.fromkeys(_words("just task mask"), "carriers.recipes:run"), "manage.py": "carriers.frameworks:django",

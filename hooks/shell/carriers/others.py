@@ -1,4 +1,4 @@
-"""Small languages with one way out: dc, m4, TeX, wget's password program, Tcl."""
+"""Small languages with one way out: dc, m4, TeX, wget's password program, Tcl; settings of Mercurial."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...frozen import replace
 from ..code import note_unknown_code, run_shell
 from ..events import ExecEvent, Value
 from ..machine import Frame, Machine, Outcome, State
-from ..options import values_of
+from ..options import after, values_of
 from ..redirects import content_of
 from ..values import unknown
 
@@ -60,4 +60,19 @@ def ansible(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | Non
     for name in ("cmd.run", "cmd.shell", "cmd.script"):
         if name in words[:-1]:
             run_shell(m, st, inner, event.argv[words.index(name) + 1], event.name or "")
+    return None
+
+
+_HG_CODE = re.compile(
+    r"(?:(?:hooks|alias)\.[^=]+|ui\.(?:editor|ssh)|extdiff\.cmd\.[^=]+)=(!?)", re.IGNORECASE
+)
+
+
+def mercurial(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """`hg --config alias.x=!code`, hooks and tools given the same way (hgrc manual)."""
+    inner = replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+    for setting in values_of(event.argv, "", "config"):
+        found = _HG_CODE.match(setting.prefix)
+        if found is not None and (found[1] or not setting.prefix.startswith("alias.")):
+            run_shell(m, st, inner, after(setting, found.end()), event.name or "")
     return None
