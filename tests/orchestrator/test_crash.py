@@ -10,6 +10,8 @@ import pytest
 
 from tests.effort import effort
 
+from tests.effort import effort
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 

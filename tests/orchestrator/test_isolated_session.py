@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ from decurion.orchestrator.fence import fence_hook
 from decurion.orchestrator.options import LimitOptions, ModelOptions, SessionOptions, WorkOptions
 from decurion.orchestrator.session import open_session
 from tests.orchestrator.git.repository import Repository, make_repository
+from tests.program import decurion
 
 pytestmark = pytest.mark.anyio
 
@@ -39,12 +39,6 @@ def repository(tmp_path: Path) -> Repository:
     made.write("notes.txt", "untracked\n")
     made.write("src/app/config.py", FILES["src/app/config.py"] + "# mine\n")
     return made
-
-
-def decurion(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    """Run the program as a person does."""
-    command = [sys.executable, "-P", "-m", "decurion", *args]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
 
 
 def _ours(name: str) -> bool:

@@ -26,6 +26,7 @@ from decurion.agents.messages_api import (
     say,
     serve_in_thread,
 )
+from tests.program import decurion as run
 
 PROGRAM = (sys.executable, "-P", "-m", "decurion")
 
@@ -35,22 +36,6 @@ def api(answer: Answering, options: Options | None = None) -> Generator[dict[str
     """Serve, and give the environment that leads there."""
     with serve_in_thread(answer, options) as served:
         yield {"ANTHROPIC_BASE_URL": served.url, "ANTHROPIC_API_KEY": "test-key"}
-
-
-def run(
-    folder: Path, *args: str, env: dict[str, str] | None = None, stdin: str = ""
-) -> subprocess.CompletedProcess[str]:
-    """Run the program in a folder to its end."""
-    return subprocess.run(
-        (*PROGRAM, *args),
-        cwd=folder,
-        env={**os.environ, **(env or {})},
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-    )
 
 
 async def delegate(request: Request) -> Answer:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from decurion.__main__ import main
 from decurion.hooks.settings import load_settings
+from tests.program import decurion
 
 
 @pytest.fixture
@@ -78,17 +77,6 @@ def test_what_cannot_be_trusted_is_an_error_in_one_line(
 def test_a_session_says_aloud_what_is_not_in_force_however_quiet_it_is(
     project: Path, quiet: tuple[str, ...]
 ) -> None:
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "decurion",
-        "run",
-        "--model",
-        "offline",
-        *quiet,
-        "rename aaa to bbb",
-    ]
-    run = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=50, check=False)
+    run = decurion(project, "run", "--model", "offline", *quiet, "rename aaa to bbb")
     assert "1 hook configured by this project is not trusted yet and not in force" in run.stderr
     assert f"decurion trust {project}" in run.stderr
