@@ -10,8 +10,6 @@ import pytest
 
 from tests.effort import effort
 
-from tests.effort import effort
-
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
