@@ -1,6 +1,7 @@
 """What isolation costs: `python bench/git.py` (`make bench-git`). Makes its own repositories; prints goal and figure.
 
-Figures of single steps are medians. "Plain" is `git worktree add` from the user's repository.
+"Plain" is `git worktree add` from the user's repository. Of single steps the lower quartile counts: what else the
+machine does makes some of them slower, and none of them faster.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import anyio
@@ -47,10 +48,15 @@ def make_repository(place: Path, files: int) -> Path:
 
 async def worktrees(place: Path, base: Path) -> tuple[float, float]:
     """Seconds for plain worktrees, and for hub, snapshot and ours; made in turn, so that a busy machine hits both."""
+    hubs: list[float] = []
+    for number in range(3):
+        began = time.perf_counter()
+        isolation = await Isolation.prepare(place, base / f"ours{number}", "bench")
+        hubs.append(time.perf_counter() - began)
+        isolation.release()
+    isolation = await Isolation.prepare(place, base / "ours0", "bench")
     plain: list[float] = []
-    began = time.perf_counter()
-    isolation = await Isolation.prepare(place, base / "ours", "bench")
-    ours = [time.perf_counter() - began]
+    ours: list[float] = []
     for number in range(TREES):
         began = time.perf_counter()
         git(place, "worktree", "add", "-q", "--detach", str(base / f"plain{number}"))
@@ -61,7 +67,7 @@ async def worktrees(place: Path, base: Path) -> tuple[float, float]:
     isolation.release()
     for number in range(TREES):
         git(place, "worktree", "remove", "--force", str(base / f"plain{number}"))
-    return statistics.median(plain) * TREES, ours[0] + statistics.median(ours[1:]) * TREES
+    return _typical(plain) * TREES, min(hubs) + _typical(ours) * TREES
 
 
 async def matrix(place: Path, base: Path) -> float:
@@ -75,7 +81,7 @@ async def matrix(place: Path, base: Path) -> float:
         edited.write_text(edited.read_text().replace("return x", f"return {number} + x"))
         (tree.root / files[40 + number].relative_to(place)).unlink()  # so that every pair is worth a look
         works.append(await isolation.finish(tree, f"work {number}"))
-    seconds = await _median(lambda: conflict_matrix(isolation.hub.git, works), 3)
+    seconds = await _timed(lambda: conflict_matrix(isolation.hub.git, works), 3)
     isolation.release()
     return seconds
 
@@ -94,18 +100,22 @@ async def checkpoint(place: Path, base: Path) -> float:
             file.write_text(file.read_text() + f"# turn {turn}\n")
         return await tree.checkpoint(turn)
 
-    seconds = await _median(one, 30)
+    seconds = await _timed(one, 30)
     isolation.release()
     return seconds
 
 
-async def _median(what: Callable[[], Awaitable[object]], times: int) -> float:
+async def _timed(what: Callable[[], Awaitable[object]], times: int) -> float:
     taken: list[float] = []
     for _ in range(times):
         began = time.perf_counter()
         await what()
         taken.append(time.perf_counter() - began)
-    return statistics.median(taken)
+    return _typical(taken)
+
+
+def _typical(taken: Sequence[float]) -> float:
+    return statistics.quantiles(taken, n=4)[0]
 
 
 def show(name: str, goal: str, figure: str, *, good: bool) -> bool:
