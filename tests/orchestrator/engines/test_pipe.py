@@ -11,7 +11,6 @@ from pathlib import Path
 import anyio
 import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
-from anyio.streams.buffered import BufferedByteReceiveStream
 
 from decurion.orchestrator.engines import Limits, Pipe, Result, Spec, Supervisor
 from tests.orchestrator.engines.making import ROOT, WORKS, is_alive, started, worker_environment
