@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 
@@ -13,3 +15,9 @@ def sources(root: Path, folders: Iterable[str]) -> Iterator[tuple[str, str]]:
             # the links in src/decurion lead to files that are seen under their own name
             if not any(parent.is_symlink() for parent in file.parents):
                 yield file.relative_to(root).as_posix(), file.read_text(encoding="utf-8")
+
+
+@cache
+def nodes(text: str) -> tuple[ast.AST, ...]:
+    """Give every node of a source text."""
+    return tuple(ast.walk(ast.parse(text)))

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.sources import sources
+from tests.sources import nodes, sources
 
 OURS = {"decurion", "tests", "bench"}
 PROGRAMS = {"ripgrep", "shfmt-py"}  # run, not imported
@@ -76,7 +76,7 @@ def _distributions(files: Iterable[tuple[str, str]]) -> set[str]:
 
 
 def _imported(text: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes(text):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.sources import sources
+from tests.sources import nodes, sources
 
 LIMIT = 350  # lines of a file
 FUNCTION_LIMIT = 50  # lines of a function, its signature and docstring included
@@ -50,6 +50,6 @@ def _files(root: Path) -> Iterator[tuple[str, int]]:
 
 def _functions(root: Path) -> Iterator[tuple[str, int]]:
     for path, text in sources(root, FOLDERS):
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes(text):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield f"{path}:{node.name}", (node.end_lineno or node.lineno) - node.lineno + 1

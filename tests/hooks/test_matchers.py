@@ -84,7 +84,7 @@ def test_the_name_for_hook_programs_is_the_ecosystems() -> None:
     assert spellings("Agent") == ("Agent", "task", "Task")
 
 
-@given(st.from_regex(r"[A-Za-z0-9_\-]+", fullmatch=True))
+@given(st.text("abzAZ09_-", min_size=1))
 def test_an_exact_name_matches_itself_and_nothing_longer(name: str) -> None:
     assert matches(name, name)
     assert not matches(name, name + "x")

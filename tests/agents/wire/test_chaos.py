@@ -22,6 +22,7 @@ from decurion.agents.messages_api import (
 )
 from decurion.agents.stop_reasons import next_step
 from decurion.hooks import ToolResult
+from tests.effort import effort
 from tests.loopback import Wire, begun, fast_clock, wired
 
 pytestmark = pytest.mark.anyio
@@ -75,9 +76,8 @@ async def _child(wire: Wire, name: str, ran: Counter[str], results: list[str]) -
         )
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(effort(8, 100)))
 async def test_a_session_among_faults_ends_right(seed: int) -> None:
-    """Each seed runs on both event loops, so there are fifty runs."""
     ran, results = Counter[str](), list[str]()
     patience = Patience(attempts=40, seconds=3000, first_wait=0.2, idle=5)
     async with wired(Chaos(seed), Options(), fast_clock(), patience=patience) as wire:

@@ -14,10 +14,10 @@ from .conftest import corpus
 from .helpers import judge
 from .rewrites import rewrites
 
-EACH = effort(4, 22)
+EACH = effort(2, 22)
 """How many rewrites of a row are tried here; `make bench-guard` tries all."""
 
-PARTS = 6
+PARTS = 2
 LEAST = 10_000
 """How many rewrites there are at least."""
 SHARE = 0.999
