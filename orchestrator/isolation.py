@@ -28,12 +28,9 @@ RESOLVER = "refactorer"
 
 
 @dataclass(frozen=True, slots=True)
-class Checkout:
-    """One subagent's checkout, as the agents' layer sees it."""
+class Desk:
+    """A worktree as an agent's workplace, the rest of which somebody else looks after: a campaign after its check."""
 
-    owner: Checkouts
-    ref: RunRef
-    order: Order
     tree: Worktree
 
     @property
@@ -50,6 +47,27 @@ class Checkout:
         """Save the state after a turn."""
         await self.tree.checkpoint(turn)
 
+    async def finish(self, message: str) -> Work | None:  # noqa: ARG002 - the seam's argument
+        """Leave it to who made the worktree."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class MergeDesk(Desk):
+    """The merge tree as a resolver's workplace: the merge itself looks at what is there in the end."""
+
+    async def checkpoint(self, turn: int) -> None:
+        """Keep nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout(Desk):
+    """One subagent's checkout, as the agents' layer sees it."""
+
+    owner: Checkouts
+    ref: RunRef
+    order: Order
+
     async def finish(self, message: str) -> Work | None:
         """Commit what is there and queue it for the merge."""
         work = await self.owner.finish(self, message)
@@ -59,30 +77,6 @@ class Checkout:
             return None
         changed = tuple(FileChange(change.path, change.sha256) for change in work.changed)
         return Work(work.ref, work.commit, changed, work.notices)
-
-
-@dataclass(frozen=True, slots=True)
-class Workplace:
-    """The merge tree as a resolver's workplace: what becomes of its work is not for it to say."""
-
-    tree: Worktree
-
-    @property
-    def path(self) -> Path:
-        """Where the resolver's tools are rooted."""
-        return self.tree.path
-
-    @property
-    def environ(self) -> Mapping[str, str]:
-        """What its commands need beside the session's environment."""
-        return self.tree.env
-
-    async def checkpoint(self, turn: int) -> None:
-        """Keep nothing: the merge itself looks at the tree."""
-
-    async def finish(self, message: str) -> Work | None:  # noqa: ARG002 - the seam's argument
-        """Commit nothing: the merge itself looks at the tree."""
-        return None
 
 
 @dataclass(slots=True)
@@ -132,7 +126,7 @@ class Checkouts:
         self.session.shared.workplaces[ref.agent_id] = tree.path
         for notice in tree.notices:
             self.tell(ref, notice)
-        return Checkout(self, ref, order, tree)
+        return Checkout(tree, self, ref, order)
 
     async def finish(self, checkout: Checkout, message: str) -> GitWork:
         """Commit what a checkout holds and queue it for the merge."""
@@ -197,7 +191,7 @@ class Checkouts:
         """Let a subagent resolve a conflict or mend a red check; whether it worked is judged by the merge."""
         order = Order(conflict.brief, RESOLVER, f"resolve a {conflict.kind} of {conflict.work.agent_id}")
         # A fresh id: after a crash the same conflict is another piece of work, in a tree that was laid out again.
-        await self.session.team.run_at(order, Workplace(tree), f"resolver-{token_hex(4)}", takes_slot=False)
+        await self.session.team.run_at(order, MergeDesk(tree), f"resolver-{token_hex(4)}", takes_slot=False)
 
     async def aclose(self) -> None:
         """Let go of the session's hub."""

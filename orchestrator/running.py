@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 from collections.abc import Generator, Mapping
@@ -17,7 +16,6 @@ import click
 import orjson
 
 from decurion.agents.dispatch import Approve, nobody
-from decurion.agents.groups import task_group
 from decurion.agents.moments import Listener, Notice
 from decurion.agents.result import SubagentResult
 from decurion.hooks.audit import Redactor
@@ -25,6 +23,7 @@ from decurion.hooks.audit import Redactor
 from .naming import program
 from .options import SessionOptions
 from .session import ENFORCEMENT, Finished, Session, open_session
+from .signals import until_signal
 from .views import PlainLines, StreamJson, result_message, terminal_approver
 
 EXIT_CODES = {
@@ -57,25 +56,17 @@ def run_session(
 
 
 async def _run(options: SessionOptions, prompt: str, output: Output) -> tuple[Finished, int]:
-    caught: list[int] = []
     opened: list[Session] = []
-    async with task_group() as tasks:
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
 
-            async def watch() -> None:
-                async for signum in signals:
-                    # The first one ends the session; impatience changes nothing, ending takes moments.
-                    caught.append(signum)
-                    tasks.cancel_scope.cancel()
+    async def run() -> None:
+        async with open_session(options, output.listen) as session:
+            opened.append(session)
+            output.opened(session)
+            await session.run(prompt)
 
-            tasks.start_soon(watch)
-            async with open_session(options, output.listen) as session:
-                opened.append(session)
-                output.opened(session)
-                await session.run(prompt)
-            tasks.cancel_scope.cancel()
+    signum = await until_signal(run)
     finished = opened[0].finished if opened else None
-    return finished or not_started(), caught[0] if caught else 0
+    return finished or not_started(), signum
 
 
 class Output:

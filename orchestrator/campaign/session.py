@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from decurion.agents.moments import Listener, ignore
-from decurion.agents.shared import Work
 from decurion.agents.task import Order
 from decurion.hooks import DecurionError, RunRef, UsageError
 
 from ..git import Worktree
+from ..isolation import Desk
 from ..options import SessionOptions
 from ..session import Session, open_session
 from .ledger import Entry, Ledger
@@ -22,31 +22,6 @@ from .targets import find_targets, in_groups
 
 LEDGER = "campaign.jsonl"
 """The ledger's name in the session's folder."""
-
-
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """A worktree as a subagent's workplace; the campaign itself finishes it, after its check."""
-
-    tree: Worktree
-
-    @property
-    def path(self) -> Path:
-        """Where the subagent's tools are rooted."""
-        return self.tree.path
-
-    @property
-    def environ(self) -> Mapping[str, str]:
-        """What its commands need beside the session's environment."""
-        return self.tree.env
-
-    async def checkpoint(self, turn: int) -> None:
-        """Save the state after a turn."""
-        await self.tree.checkpoint(turn)
-
-    async def finish(self, message: str) -> Work | None:  # noqa: ARG002 - the seam's argument
-        """Leave it to the campaign."""
-        return None
 
 
 @dataclass(frozen=True, slots=True)

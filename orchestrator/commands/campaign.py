@@ -170,28 +170,16 @@ async def _until_signal(
     wanted: SessionOptions, plan: Plan, shows: Callable[[Ledger], Callable[[Entry], None]]
 ) -> tuple[tuple[str, Report] | None, int]:
     """Run to the end, or to the first interrupt; what is done by then is in the ledger."""
-    import signal
-
-    import anyio
-
-    from decurion.agents.groups import task_group
-
     from ..campaign.session import run_campaign
+    from ..signals import until_signal
 
-    caught: list[int] = []
     ended: list[tuple[str, Report]] = []
-    async with task_group() as tasks:
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
 
-            async def watch() -> None:
-                async for signum in signals:
-                    caught.append(signum)
-                    tasks.cancel_scope.cancel()
+    async def run() -> None:
+        ended.append(await run_campaign(wanted, plan, shows))
 
-            tasks.start_soon(watch)
-            ended.append(await run_campaign(wanted, plan, shows))
-            tasks.cancel_scope.cancel()
-    return (ended[0] if ended else None), (caught[0] if caught else 0)
+    signum = await until_signal(run)
+    return (ended[0] if ended else None), signum
 
 
 def _dry_run(wanted: SessionOptions, plan: Plan) -> int:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import anyio
-from anyio.abc import TaskGroup
 
-from .protocol import Blob, Event, Handle, Result, Spec
+from .local import LocalEngine
+from .protocol import Blob, Handle, Result, Spec
 from .record import Record, Store
 from .works import run_work
 
@@ -38,35 +37,17 @@ class _Place:
         return self.store.put(data)
 
 
-class InProcess:
+class InProcess(LocalEngine):
     """Runs attempts as tasks. Code that never awaits cannot be cancelled here; a `Pipe` can end that too."""
 
     def __init__(self, folder: Path) -> None:
-        self.store = Store(folder)
+        super().__init__(folder)
         self._scopes: dict[Handle, anyio.CancelScope] = {}
-        self._group: TaskGroup | None = None
-
-    async def __aenter__(self) -> Self:
-        self._group = anyio.create_task_group()
-        await self._group.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
-        assert self._group is not None
-        self._group.cancel_scope.cancel()
-        return await self._group.__aexit__(kind, error, trace)
 
     async def submit(self, spec: Spec) -> Handle:
-        """Start an attempt, once."""
-        assert self._group is not None, "use it as `async with engine:`"
-        record, is_new = self.store.open(spec.handle)
-        if is_new:
-            self._scopes[spec.handle] = anyio.CancelScope()
-            record.add("state", {"status": "running", "work": spec.work})
-            self._group.start_soon(self._run, spec, record)
-        return spec.handle
+        """Start an attempt, once; it can be cancelled before it has begun."""
+        self._scopes.setdefault(spec.handle, anyio.CancelScope())
+        return await super().submit(spec)
 
     async def _run(self, spec: Spec, record: Record) -> None:
         result = Result("cancelled", error="it was cancelled")
@@ -76,20 +57,9 @@ class InProcess:
         finally:
             record.end(result)
 
-    def events(self, handle: Handle, after: int = 0) -> AsyncIterator[Event]:
-        """The events behind a number, until the end."""
-        return self.store.get(handle).follow(after)
-
     async def reply(self, handle: Handle, ask_id: str, answer: Mapping[str, Any]) -> None:
         """Answer a question."""
         self.store.get(handle).answer(ask_id, answer)
-
-    async def result(self, handle: Handle) -> Result:
-        """Wait for the end."""
-        record = self.store.get(handle)
-        await record.ended.wait()
-        assert record.result is not None
-        return record.result
 
     async def cancel(self, handle: Handle, grace_s: float = 2.0) -> None:
         """Interrupt a task and wait for it, at most `grace_s` seconds: it cannot be killed, but it is given up."""
@@ -100,19 +70,6 @@ class InProcess:
                 await record.ended.wait()
             record.end(Result("cancelled", error="it was cancelled and did not end in time"))
 
-    async def attach(self, run: str) -> list[Handle]:
-        """The attempts of a run that are known."""
-        return self.store.of_run(run)
-
-    async def put(self, data: bytes) -> Blob:
-        """Store bytes."""
-        return self.store.put(data)
-
-    async def get(self, blob: Blob) -> bytes:
-        """Fetch bytes."""
-        return self.store.fetch(blob)
-
-    async def close(self) -> None:
-        """End all that runs."""
-        for handle in list(self._scopes):
-            await self.cancel(handle)
+    def running(self) -> list[Handle]:
+        """The attempts that have not ended."""
+        return [handle for handle in self._scopes if self.store.get(handle).result is None]

@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from subprocess import PIPE
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import anyio
-from anyio.abc import Process, TaskGroup
+from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from decurion.hooks import DecurionError
-
 from .frames import BadFrame, pack, read_frame
-from .protocol import SILENCE, Blob, Event, Handle, Result, Spec
-from .record import Record, Store
+from .local import LocalEngine
+from .protocol import SILENCE, Handle, Result, Spec
+from .record import Record
 
 WORKER = ("-P", "-m", "decurion.orchestrator.engines.worker")
 """`-P` keeps a stranger's `anyio.py` in the working folder from being run."""
@@ -57,35 +55,13 @@ class _Running:
             os.killpg(self.process.pid, signal.SIGKILL)
 
 
-class Pipe:
+class Pipe(LocalEngine):
     """Runs attempts as programs. What they do to their process stays theirs; they end when this ends."""
 
     def __init__(self, folder: Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> None:
-        self.store = Store(folder)
+        super().__init__(folder)
         self._cwd, self._env = cwd, env
         self._running: dict[Handle, _Running] = {}
-        self._group: TaskGroup | None = None
-
-    async def __aenter__(self) -> Self:
-        self._group = anyio.create_task_group()
-        await self._group.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
-        assert self._group is not None
-        self._group.cancel_scope.cancel()
-        return await self._group.__aexit__(kind, error, trace)
-
-    async def submit(self, spec: Spec) -> Handle:
-        """Start an attempt, once."""
-        assert self._group is not None, "use it as `async with engine:`"
-        record, is_new = self.store.open(spec.handle)
-        if is_new:
-            record.add("state", {"status": "running", "work": spec.work})
-            self._group.start_soon(self._run, spec, record)
-        return spec.handle
 
     async def _run(self, spec: Spec, record: Record) -> None:
         result = Result("cancelled", error="the engine was closed")
@@ -154,23 +130,11 @@ class Pipe:
         with anyio.CancelScope(shield=True), anyio.move_on_after(SILENCE):
             await running.process.aclose()
 
-    def events(self, handle: Handle, after: int = 0) -> AsyncIterator[Event]:
-        """The events behind a number, until the end."""
-        return self.store.get(handle).follow(after)
-
     async def reply(self, handle: Handle, ask_id: str, answer: Mapping[str, Any]) -> None:
         """Answer a question."""
         running = self._running.get(handle)
         if running is not None:
             await running.send({"type": "reply", "ask_id": ask_id, "answer": answer})
-
-    async def result(self, handle: Handle) -> Result:
-        """Wait for the end."""
-        record = self.store.get(handle)
-        await record.ended.wait()
-        if record.result is None:
-            raise DecurionError(f"{handle} ended without a result.")
-        return record.result
 
     async def cancel(self, handle: Handle, grace_s: float = 2.0) -> None:
         """Interrupt a worker, and kill its process group after `grace_s` seconds."""
@@ -184,19 +148,6 @@ class Pipe:
             running.kill()
             await record.ended.wait()
 
-    async def attach(self, run: str) -> list[Handle]:
-        """The attempts of a run that are known."""
-        return self.store.of_run(run)
-
-    async def put(self, data: bytes) -> Blob:
-        """Store bytes."""
-        return self.store.put(data)
-
-    async def get(self, blob: Blob) -> bytes:
-        """Fetch bytes."""
-        return self.store.fetch(blob)
-
-    async def close(self) -> None:
-        """End all that runs."""
-        for handle in list(self._running):
-            await self.cancel(handle)
+    def running(self) -> list[Handle]:
+        """The attempts that have not ended."""
+        return list(self._running)
