@@ -102,6 +102,11 @@ def _make(path: Path, files: dict[str, str]) -> Repository:
     return repository
 
 
+def is_our_branch(name: str) -> bool:
+    """Whether a file of an image belongs to a branch that the program made."""
+    return name.startswith((".git/objects/", ".git/refs/heads/decurion/", ".git/logs/refs/heads/decurion/"))
+
+
 def failing_git(folder: Path, command: str, says: str, does: str = "exit 1") -> str:
     """A PATH on which git fails at one of its commands and works at all others."""
     real = shutil.which("git")
