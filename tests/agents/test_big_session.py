@@ -13,7 +13,7 @@ from decurion.agents.messages_api import Answer, Options, Request, call, calls, 
 from .helpers import is_lead, stage
 
 CHILDREN, TURNS = 50, 30
-MEMORY_KB = 400_000
+MEMORY_KB = 250_000
 
 
 @pytest.mark.anyio
@@ -31,6 +31,7 @@ async def test_every_call_of_fifty_subagents_is_recorded_once_with_the_right_age
             return say(f"report of {request.task}")
         return call("read_file", {"path": "notes.txt"}, text=f"{request.task}, turn {request.turn}")
 
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "notes.txt").write_text("line\n" * 40)
     async with stage(answer, tmp_path, options=Options(record=False)) as on:
@@ -45,4 +46,5 @@ async def test_every_call_of_fifty_subagents_is_recorded_once_with_the_right_age
     planned = [r["tool_use_id"] for r in on.events("planned")]
     assert len(planned) == len(set(planned)) == CHILDREN * TURNS
     assert sorted(planned) == sorted(r["tool_use_id"] for r in on.events("done"))
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < MEMORY_KB
+    # The tests before this one have left their own mark on the process; a session of this size adds far less.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < MEMORY_KB
