@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from decurion.orchestrator.git import Isolation
 from tests.orchestrator.git.repository import Repository, make_repository
 
 
@@ -17,6 +19,13 @@ def repository(tmp_path: Path) -> Repository:
 @pytest.fixture
 def state(tmp_path: Path) -> Path:
     return tmp_path / "state" / "s1"
+
+
+@pytest.fixture
+async def isolation(repository: Repository, state: Path) -> AsyncIterator[Isolation]:
+    made = await Isolation.prepare(repository.path, state, "s1")
+    yield made
+    await made.aclose()
 
 
 @pytest.fixture(scope="module")

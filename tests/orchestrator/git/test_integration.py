@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -22,13 +22,6 @@ pytestmark = pytest.mark.anyio
 
 Edit = Mapping[str, str | None]
 MakeWork = Callable[..., Awaitable[Work]]
-
-
-@pytest.fixture
-async def isolation(repository: Repository, state: Path) -> AsyncIterator[Isolation]:
-    made = await Isolation.prepare(repository.path, state, "s1")
-    yield made
-    await made.aclose()
 
 
 @pytest.fixture

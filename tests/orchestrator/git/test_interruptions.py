@@ -1,6 +1,6 @@
 """SIGKILL before single steps of a whole session: nothing of the user's is lost, and the session goes on.
 
-Two moments here; `python bench/git.py --interruptions 300` goes through all of them.
+A few moments here; `python bench/git.py --interruptions 300` goes through as many as are wanted.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+from tests.effort import effort
+
+MOMENTS = effort(2, 20)
 
 
+@pytest.mark.slow
 def test_a_session_killed_at_any_moment_loses_nothing_and_resumes(checkout: Path) -> None:
-    command = [sys.executable, "-P", "bench/git_interruptions.py", "2"]
-    run = subprocess.run(command, cwd=checkout, capture_output=True, text=True, timeout=50, check=False)
+    command = [sys.executable, "-P", "bench/git_interruptions.py", str(MOMENTS)]
+    run = subprocess.run(command, cwd=checkout, capture_output=True, text=True, timeout=55, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "2 interruptions" in run.stdout
+    assert f"{MOMENTS} interruptions" in run.stdout
     assert "0 with a loss" in run.stdout

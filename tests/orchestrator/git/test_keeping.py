@@ -1,0 +1,157 @@
+"""A worktree goes only when nothing can be lost, and work goes on after a crash."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from decurion.orchestrator.git import Isolation, Work, clean_session, survey_session
+from decurion.orchestrator.git.trees import remove
+from tests.orchestrator.git.repository import Repository, failing_git
+
+pytestmark = pytest.mark.anyio
+
+
+async def _kept(isolation: Isolation, work: Work, path: str) -> str:
+    return await isolation.hub.git.line("cat-file", "-p", f"{work.commit}:{path}")
+
+
+@pytest.mark.parametrize(
+    "command", ["add", "write-tree", "ls-files", "update-ref", "worktree unlock", "worktree remove"]
+)
+async def test_git_failing_at_clean_up_means_keep(
+    isolation: Isolation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    tree = await isolation.open("a")
+    (tree.root / "new.txt").write_text("x\n")
+    work = await tree.seal("work")
+    monkeypatch.setenv("PATH", failing_git(tmp_path / "bin", command, "fatal: broken"))
+    removal = await remove(tree, work)
+    assert not removal.removed
+    assert removal.kept == str(tree.root)
+    assert "fatal: broken" in removal.reason
+    assert (tree.root / "new.txt").exists()
+
+
+async def test_files_written_after_the_commit_mean_keep(isolation: Isolation) -> None:
+    tree = await isolation.open("a")
+    (tree.root / "new.txt").write_text("x\n")
+    work = await tree.seal("work")
+    (tree.root / "later.txt").write_text("y\n")
+    removal = await remove(tree, work)
+    assert not removal.removed
+    assert (tree.root / "later.txt").exists()
+
+
+async def test_a_damaged_index_means_keep_or_saved(isolation: Isolation) -> None:
+    tree = await isolation.open("a")
+    (tree.root / "new.txt").write_text("x\n")
+    await tree.checkpoint(1)
+    tree.index.write_bytes(b"garbage")
+    (tree.root / "later.txt").write_text("y\n")
+    work = await isolation.finish(tree, "work")
+    assert (tree.root / "later.txt").exists() or await _kept(isolation, work, "later.txt") == "y"
+
+
+async def test_an_old_worktree_with_uncommitted_files_is_never_swept(
+    repository: Repository, state: Path
+) -> None:
+    first = await Isolation.prepare(repository.path, state, "s1")
+    tree = await first.open("old")
+    (tree.root / "unsaved.txt").write_text("unsaved\n")
+    await first.aclose()
+    os.utime(tree.root, (0, 0))
+    repository.write("README.md", "moved on\n")
+    repository.commit("moved on")
+    second = await Isolation.prepare(repository.path, state, "s1")
+    await second.aclose()
+    found = {Path(item.place).name: item for item in await survey_session(state, "s1")}
+    assert (found["old"].safe, found["old"].why) == (False, "holds uncommitted files")
+    assert await clean_session(state, "s1", dry_run=True)
+    assert (tree.root / "unsaved.txt").exists()
+    await clean_session(state, "s1", dry_run=False)
+    third = await Isolation.prepare(repository.path, state, "s1")
+    assert (
+        await third.hub.git.line("cat-file", "-p", "refs/agents/s1/agent/old/head:unsaved.txt") == "unsaved"
+    )
+    await third.aclose()
+
+
+async def test_a_session_whose_work_is_in_a_branch_is_cleaned_away(
+    repository: Repository, state: Path
+) -> None:
+    isolation = await Isolation.prepare(repository.path, state, "s1")
+    tree = await isolation.open("a")
+    (tree.root / "new.txt").write_text("x\n")
+    work = await isolation.finish(tree, "work")
+    await isolation.integrate([work])
+    assert not all(item.safe for item in await survey_session(state, "s1"))
+    await isolation.hand_back()
+    await isolation.aclose()
+    repository.git("branch", "-q", "-m", "decurion/s1", "kept-under-another-name")
+    found = await clean_session(state, "s1", dry_run=False)
+    assert all(item.safe for item in found)
+    assert [item.why for item in found] == ["is in the branch kept-under-another-name of your repository"]
+    assert not (state / "git").exists()
+    assert repository.git("show", "kept-under-another-name:new.txt") == "x"
+
+
+async def test_an_interrupted_worktree_goes_on_from_its_newest_checkpoint(
+    repository: Repository, state: Path
+) -> None:
+    first = await Isolation.prepare(repository.path, state, "s1")
+    tree = await first.open("a")
+    (tree.root / "turn1.txt").write_text("1\n")
+    await tree.checkpoint(1)
+    (tree.root / "turn2.txt").write_text("2\n")
+    await tree.checkpoint(2)
+    (tree.root / "half.txt").write_text("half a turn\n")
+    first.release()
+    second = await Isolation.prepare(repository.path, state, "s1")
+    again = await second.reopen("a")
+    assert again.turn == 2
+    assert sorted(p.name for p in again.root.glob("*.txt")) == ["turn1.txt", "turn2.txt"]
+    old = await second.hub.refs("agent", "a", "old")
+    assert await second.hub.git.line("cat-file", "-p", f"{old['0001']}:half.txt") == "half a turn"
+    work = await second.finish(again, "work")
+    assert (work.files, work.notices) == (("turn1.txt", "turn2.txt"), ())
+    assert await second.hub.refs("agent", "a", "stray") == {}
+    assert await second.hub.git.line("rev-parse", f"{work.commit}^") == tree.base
+    await second.aclose()
+
+
+async def test_nothing_after_the_newest_checkpoint_is_nothing_to_keep(
+    repository: Repository, state: Path
+) -> None:
+    first = await Isolation.prepare(repository.path, state, "s1")
+    tree = await first.open("a")
+    (tree.root / "turn1.txt").write_text("1\n")
+    await tree.checkpoint(1)
+    first.release()
+    second = await Isolation.prepare(repository.path, state, "s1")
+    again = await second.reopen("a")
+    assert ((again.root / "turn1.txt").exists(), again.notices) == (True, ())
+    assert await second.hub.refs("agent", "a", "old") == {}
+    await second.aclose()
+
+
+async def test_a_finished_agent_that_goes_on_finds_its_files(isolation: Isolation) -> None:
+    """A crash may come after the work was committed and before its result was written down."""
+    tree = await isolation.open("a")
+    (tree.root / "new.txt").write_text("x\n")
+    first = await isolation.finish(tree, "work")
+    again = await isolation.reopen("a")
+    assert (again.root / "new.txt").read_text() == "x\n"
+    (again.root / "more.txt").write_text("y\n")
+    second = await isolation.finish(again, "more work")
+    assert (second.base, second.files) == (first.base, ("more.txt", "new.txt"))
+
+
+async def test_work_survives_being_written_down(isolation: Isolation) -> None:
+    tree = await isolation.open("a")
+    (tree.root / "new.txt").write_text("x\n")
+    work = await isolation.finish(tree, "work", paths=("*.txt",), depends_on=("b",))
+    assert Work.from_json(json.loads(json.dumps(work.to_json()))) == work
