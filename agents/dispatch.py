@@ -18,6 +18,7 @@ from anyio.abc import TaskStatus
 
 from decurion.hooks import (
     Decision,
+    Notification,
     PostToolUse,
     PostToolUseFailure,
     PreToolUse,
@@ -178,8 +179,8 @@ class Dispatcher:
         self.court.heard(ref, decision, call)
         if decision.context:
             results.contexts.append(decision.context)
-        if decision.verdict == Verdict.ASK and await self.approve(call, decision):
-            decision = replace(decision, verdict=Verdict.ALLOW, by="person")
+        if decision.verdict == Verdict.ASK:
+            decision = await self._asked(ref, call, decision)
         if not decision.blocks:
             args = call.args if decision.updated_args is None else decision.updated_args
             # A hook's rewrite must fit the tool's schema like any other arguments.
@@ -187,6 +188,12 @@ class Dispatcher:
             return [Allowed(checked, decision)] if checked else []
         self._refuse(ref, call, decision, results)
         return []
+
+    async def _asked(self, ref: RunRef, call: ToolCall, decision: Decision) -> Decision:
+        """Let a person decide; hooks hear of it, for a person may have to be called to the terminal."""
+        await self.court.tell(Notification(ref, f"{call.name}: {decision.reason}", "permission_prompt"))
+        yes = await self.approve(call, decision)
+        return replace(decision, verdict=Verdict.ALLOW, by="person") if yes else decision
 
     def _refuse(self, ref: RunRef, call: ToolCall, decision: Decision, results: Results) -> None:
         self.log.write(

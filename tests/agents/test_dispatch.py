@@ -22,6 +22,7 @@ from decurion.hooks import (
     PreToolUse,
     RunRef,
     ToolCall,
+    ask,
     deny,
     halt,
 )
@@ -203,3 +204,29 @@ async def test_no_spelling_of_task_reaches_a_tool_of_a_child(name: str) -> None:
     [text] = await yard.run((name, {"what": "x"}), ref=CHILD)
     assert "cannot delegate" in text
     assert yard.trace == []
+
+
+async def test_hooks_are_notified_before_a_person_is_asked() -> None:
+    heard: list[str] = []
+
+    async def question(event: Event) -> Decision | None:
+        return ask("sure?")
+
+    async def listener(event: Event) -> Decision | None:
+        heard.append(f"{getattr(event, 'kind', '')}: {getattr(event, 'message', '')}")
+        return None
+
+    yard = Yard(
+        (
+            Hook("question", frozenset({"PreToolUse"}), question),
+            Hook(
+                "listener",
+                frozenset({"Notification"}),
+                listener,
+                matcher="permission_prompt",
+                kind="observer",
+            ),
+        )
+    )
+    assert await yard.run(look("x")) == ["Refused: sure?"]
+    assert heard == ["permission_prompt: look: sure?"]
