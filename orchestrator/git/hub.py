@@ -15,7 +15,6 @@ from hashlib import sha256
 from pathlib import Path
 from uuid import uuid4
 
-from .errors import GitError
 from .lock import FileLock
 from .preflight import Place, read_config
 from .run import Git, git_in
@@ -77,10 +76,10 @@ class Hub:
         lines = (f"update {self.ref(name)} {commit}\n" for name, commit in commits.items())
         await self.git.run("update-ref", "--create-reflog", "--stdin", stdin="".join(lines).encode())
 
-    async def tree(self, commit: str) -> str:
+    async def tree(self, commit: str, git: Git | None = None) -> str:
         """The tree of a commit, named by its full id; asked once, for it never changes."""
         if commit not in self._trees:
-            self._trees[commit] = await self.git.line("rev-parse", f"{commit}^{{tree}}")
+            self._trees[commit] = await (git or self.git).line("rev-parse", f"{commit}^{{tree}}")
         return self._trees[commit]
 
     async def commit(self, tree: str, parents: Sequence[str], message: str, git: Git | None = None) -> str:
@@ -90,6 +89,10 @@ class Hub:
         made = (await (git or self.git).run("commit-tree", tree, *named, stdin=text)).line
         self._trees[made] = tree
         return made
+
+    def note(self, commit: str, tree: str) -> None:
+        """Take in what somebody else found out: the tree of a commit."""
+        self._trees[commit] = tree
 
     def restore_config(self) -> bool:
         """Put the hub's settings back if a subagent changed them: our own commands must not run its programs.
@@ -116,10 +119,10 @@ def hub_at(home: Path, session_id: str, config: dict[str, str]) -> Hub:
     return Hub(home, session_id, FileLock(home / "hub.lock"), tuple(identity.items()))
 
 
-async def make(hub: Hub, place: Place) -> None:
-    """Make the hub if it is not there; a crash in between leaves nothing that counts as one."""
+async def make(hub: Hub, place: Place) -> bool:
+    """Make the hub if it is not there; a crash in between leaves nothing that counts as one. Whether it is new."""
     if hub.path.exists():
-        return
+        return False
     hub.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     scratch = hub.home / f"hub.{uuid4().hex}.tmp"
     try:
@@ -128,6 +131,7 @@ async def make(hub: Hub, place: Place) -> None:
         (hub.home / "hub.config").write_bytes(config)
         (hub.home / "repository").write_bytes(os.fsencode(place.top))
         scratch.rename(hub.path)
+        return True
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -143,8 +147,7 @@ async def _clone(place: Place, target: Path) -> None:
 
 async def _configure(hub: Path, place: Place) -> bytes:
     """Write the hub's whole configuration at once; git would need one process per setting."""
-    git = git_in(hub, GIT_DIR=str(hub))
-    cloned = await read_config(git)
+    cloned = await read_config(git_in(hub, GIT_DIR=str(hub)))
     made = {"core.bare": "true", "core.repositoryformatversion": "0"}
     made.update({name: cloned[name] for name in PROBED if name in cloned})
     copied = {name: value for name, value in place.config.items() if COPIED.fullmatch(name)}
@@ -163,14 +166,10 @@ async def _configure(hub: Path, place: Place) -> bytes:
     if any(name.startswith("filter.lfs.") for name in place.config):
         ours["lfs.storage"] = str(place.common_dir / "lfs")
     settings = {name: value for name, value in {**made, **copied, **ours}.items() if name not in dropped}
-    text = "".join(_setting(name, value) for name, value in settings.items())
+    content = os.fsencode("".join(_setting(name, value) for name, value in settings.items()))
     _exclude(hub, place)
-    file = hub / "config"
-    write_bytes(file, os.fsencode(text))
-    told = await git.run("config", "--file", str(file), "--list")
-    if not told.stdout:
-        raise GitError("git config --list", 1, "the hub's configuration could not be read back")
-    return file.read_bytes()
+    write_bytes(hub / "config", content)
+    return content
 
 
 def _exclude(hub: Path, place: Place) -> None:

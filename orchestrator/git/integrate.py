@@ -77,7 +77,9 @@ class Integration:
 
     async def _new_ones(self, works: Sequence[Work]) -> list[Work]:
         """Leave out what is empty, and what an earlier run has merged already."""
-        there = set((await self.hub.git.line("rev-list", self.head, f"^{self.base}")).splitlines())
+        there: set[str] = set()
+        if self.head != self.base:
+            there.update((await self.hub.git.line("rev-list", self.head, f"^{self.base}")).splitlines())
         self.merged += [work for work in works if not work.empty and work.commit in there]
         return [work for work in works if not work.empty and work.commit not in there]
 

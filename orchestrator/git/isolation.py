@@ -74,8 +74,9 @@ class Isolation:
             hub = hub_at(home, session_id, place.config)
             told = [*place.notices, *recover(home)]
             _clear_stale_locks(hub)
-            await make(hub, place)
-            refs = await hub.refs()
+            refs = {} if await make(hub, place) else await hub.refs()
+            if place.head and place.head_tree:
+                hub.note(place.head, place.head_tree)
             base = refs.get("base")
             if base is None:
                 shot = await take(

@@ -40,6 +40,7 @@ class Place:
     git_dir: Path
     common_dir: Path
     head: str | None
+    head_tree: str | None
     config: dict[str, str]
     notices: tuple[str, ...]
 
@@ -92,12 +93,20 @@ async def survey(workspace: Path, state_dir: Path, least_free: int = LEAST_FREE)
     config = await read_config(git.at(top))
     entries = await read_index(git.at(top))
     _refuse_unmerged(entries)
-    head = (await git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1))).line or None
+    head, head_tree = await _head(git)
     notices = (
         *_notices_of_place(git_dir, common_dir, head, config),
         *_notices_of_entries(entries, top, config),
     )
-    return Place(top, _prefix(workspace, top), git_dir, common_dir, head, config, notices)
+    return Place(top, _prefix(workspace, top), git_dir, common_dir, head, head_tree, config, notices)
+
+
+async def _head(git: Git) -> tuple[str | None, str | None]:
+    """The commit that is checked out, and its tree; None where there is no commit yet."""
+    asked = b"HEAD^{commit}\nHEAD^{tree}\n"
+    told = await git.run("cat-file", "--batch-check=%(objectname)", stdin=asked)
+    commit, tree = (None if line.endswith(" missing") else line for line in told.line.splitlines())
+    return commit, tree
 
 
 def _prefix(workspace: Path, top: Path) -> str:

@@ -99,7 +99,7 @@ async def add_all(git: Git, without: Sequence[str] = ()) -> str:
 
 
 async def _commit(git: Git, hub: Hub, tree: str, parents: Sequence[str], message: str) -> str:
-    if len(parents) == 1 and await git.line("rev-parse", f"{parents[0]}^{{tree}}") == tree:
+    if len(parents) == 1 and await hub.tree(parents[0], git) == tree:
         return parents[0]
     return await hub.commit(tree, parents, message, git)
 

@@ -177,9 +177,10 @@ async def _take_away(tree: Worktree, commit: str) -> None:
     """Let git itself prove once more that nothing is lost: without `--force` it refuses changed and new files."""
     git = tree.hub.git
     inside = git.at(tree.root).with_env(GIT_DIR=tree.record.admin, GIT_WORK_TREE=str(tree.root))
-    await inside.run("update-ref", "--no-deref", "HEAD", commit)
+    if await tree.head() != commit:
+        await inside.run("update-ref", "--no-deref", "HEAD", commit)
     shutil.copyfile(tree.index, Path(tree.record.admin) / "index")
-    await git.run("worktree", "unlock", str(tree.root), ok=(0, 128))
+    (Path(tree.record.admin) / "locked").unlink(missing_ok=True)
     modules = (tree.root / ".gitmodules").exists()
     force = (
         ("--force",) if modules else ()

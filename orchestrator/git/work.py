@@ -105,7 +105,7 @@ def _difference(head: str, path: str) -> Difference:
 
 async def changes(git: Git, old: str, new: str, root: Path | None) -> tuple[Change, ...]:
     """The same as `Change`s; with the bytes' digests where the new tree lies in `root`."""
-    found = await differences(git, old, new)
+    found = await differences(git, old, new) if old != new else []
     return tuple(Change(d.path, _STATUS.get(d.letter, "modified"), _digest(root, d)) for d in found)
 
 

@@ -76,9 +76,7 @@ def make_repository(path: Path, files: dict[str, str] | None = None) -> Reposito
     if key not in _TEMPLATES:
         _TEMPLATES[key] = _make(Path(_home().name) / str(len(_TEMPLATES)), wanted)
     shutil.copytree(_TEMPLATES[key].path, path, symlinks=True)
-    repository = Repository(path)
-    repository.git("update-index", "-q", "--refresh")  # the index knows files by their inodes, too
-    return repository
+    return Repository(path)
 
 
 _TEMPLATES: dict[tuple[tuple[str, str], ...], Repository] = {}

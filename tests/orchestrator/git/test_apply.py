@@ -225,6 +225,7 @@ async def test_a_file_that_changes_between_two_steps_is_not_overwritten(
 async def test_files_outside_of_a_sparse_checkout_are_refused_by_name(
     repository: Repository, result: Result
 ) -> None:
+    repository.git("update-index", "--refresh")  # the index of a copy does not know its files
     repository.git("sparse-checkout", "set", "src")
     isolation = await result({"tests/test_core.py": b"agent\n"})
     before = repository.work_image()

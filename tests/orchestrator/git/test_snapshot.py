@@ -218,6 +218,7 @@ async def test_borrowed_objects_are_copied(repository: Repository, prepare: Prep
 
 
 async def test_a_sparse_checkout_gives_subagents_everything(repository: Repository, prepare: Prepare) -> None:
+    repository.git("update-index", "--refresh")  # the index of a copy does not know its files
     repository.git("sparse-checkout", "set", "src")
     assert not (repository.path / "tests").exists()
     before = repository.image()
