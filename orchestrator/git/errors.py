@@ -14,6 +14,9 @@ import re
 from decurion.hooks import DecurionError, UsageError
 
 _LOCKED = re.compile(r"\.lock': File exists|could not lock|cannot lock ref|Unable to create '.*\.lock'")
+_VANISHED = re.compile(
+    r"unable to (?:stat|index file|open)|adding files failed|failed to insert into database|No such file or directory"
+)
 _REMEDIES = (
     (
         re.compile("No space left on device|Disk quota exceeded"),
@@ -47,6 +50,11 @@ class GitError(DecurionError):
     def locked(self) -> bool:
         """Whether another process held one of git's lock files, so that waiting may help."""
         return _LOCKED.search(self.stderr) is not None
+
+    @property
+    def vanished(self) -> bool:
+        """Whether a file went away while git was reading the working tree, so that looking again may help."""
+        return _VANISHED.search(self.stderr) is not None
 
 
 class NotIsolatable(UsageError):

@@ -13,9 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
+from .errors import GitError
 from .hub import Hub
 from .preflight import Place, read_index
 from .run import Git, shown
+
+ADD_TRIES = 5
+"""How often files may vanish under an `add` before it is somebody's fault."""
 
 LARGE = 100 * 1024 * 1024
 """Bytes from which an untracked file is left out and named; it would be written once per snapshot."""
@@ -91,11 +95,22 @@ async def _stage(git: Git, place: Place) -> list[str]:
 async def add_all(git: Git, without: Sequence[str] = ()) -> str:
     """Bring the index of `git` up to its working tree, except for some paths; gives what git said on the side."""
     if not without:
-        return (await git.run("add", "--all", "--sparse")).stderr
+        return await _add(git)
     chosen = [":/", *(f":(exclude,top,literal){path.rstrip('/')}" for path in without)]
     listed = b"\0".join(os.fsencode(path) for path in chosen)
     how = ("--pathspec-from-file=-", "--pathspec-file-nul")
-    return (await git.run("add", "--all", "--sparse", *how, stdin=listed)).stderr
+    return await _add(git, *how, stdin=listed)
+
+
+async def _add(git: Git, *how: str, stdin: bytes | None = None) -> str:
+    """Add all; once more where a file went away between git's seeing it and git's reading it: people do go on working."""
+    for left in reversed(range(ADD_TRIES)):
+        try:
+            return (await git.run("add", "--all", "--sparse", *how, stdin=stdin)).stderr
+        except GitError as error:
+            if not left or not error.vanished:
+                raise
+    raise AssertionError  # the last try returns or raises
 
 
 async def _commit(git: Git, hub: Hub, tree: str, parents: Sequence[str], message: str) -> str:
