@@ -95,6 +95,7 @@ def test_corpus_is_read_alike() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @pytest.mark.parametrize("seed", range(effort(1, 8)))
 def test_generated_text_is_read_alike(seed: int) -> None:
     """2,500 texts for each seed; those that the cheap path leaves to shfmt need no comparison."""
