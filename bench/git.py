@@ -153,7 +153,7 @@ def interruptions(count: int) -> bool:
     """Kill a session at many moments, in a program of its own."""
     command = [sys.executable, "-P", str(Path(__file__).with_name("git_interruptions.py")), str(count)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
-    last = (run.stdout.strip().splitlines() or ["it did not run"])[-1]
+    last = (run.stdout.strip().splitlines() or run.stderr.strip().splitlines() or ["it did not run"])[-1]
     return show(f"{count} interruptions: bytes of the user's lost", "0", last, good=run.returncode == 0)
 
 

@@ -218,7 +218,8 @@ def interrupt(base: Path, number: int) -> str:
     if told.count(":1") != 3:
         return f"the campaign's work is lost: {told}"
     missing = {f"{name}-{turn}.txt" for name in AGENTS for turn in range(1, TURNS + 1)} - set(shown)
-    shutil.rmtree(base / f"{number}")
+    # A git that the killed session had started may still be writing to its hub.
+    shutil.rmtree(base / f"{number}", ignore_errors=True)
     return f"work lost: {missing}" if missing else ""
 
 
