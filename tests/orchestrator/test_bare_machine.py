@@ -80,6 +80,8 @@ def test_without_git_files_are_worked_on_and_only_worktrees_say_that_they_need_i
     assert "git" in isolated.stderr
 
 
+# Only in the checkout: an installed package finds the shfmt of its own environment through its metadata.
+@pytest.mark.usefixtures("checkout")
 def test_without_shfmt_no_session_starts_and_the_remedy_is_named(tmp_path: Path) -> None:
     done = Machine.without("shfmt", tmp_path / "m").run(*RENAME)
     assert (done.returncode, in_words(done)) == (2, True), done.stderr
