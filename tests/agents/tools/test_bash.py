@@ -60,13 +60,13 @@ def still_alive(ctx: ToolContext) -> str:
 
 STUBBORN = {
     "plain": "sleep 60",
-    "background": "(echo $BASHPID > pid; sleep 2; touch late) & wait",
-    "deaf": "trap '' TERM; echo $$ > pid; sleep 1; sleep 1; sleep 1; touch late",
-    "own session": "setsid sh -c 'echo $$ > pid; sleep 2; touch late' & wait",
-    "own session, deaf": "setsid sh -c 'trap \"\" TERM; echo $$ > pid; sleep 2; touch late' & wait",
-    "no mark": "env -i setsid sh -c 'echo $$ > pid; /bin/sleep 2; touch late' & wait",
-    "orphan": "(setsid sh -c 'echo $$ > pid; sleep 2; touch late' &) ; sleep 60",
-    "orphan without mark": "(env -i setsid sh -c 'echo $$ > pid; /bin/sleep 2; touch late' &) ; sleep 60",
+    "background": "(echo $BASHPID > pid; sleep 30; touch late) & wait",
+    "deaf": "trap '' TERM; echo $$ > pid; sleep 9; sleep 9; sleep 9; touch late",
+    "own session": "setsid sh -c 'echo $$ > pid; sleep 30; touch late' & wait",
+    "own session, deaf": "setsid sh -c 'trap \"\" TERM; echo $$ > pid; sleep 30; touch late' & wait",
+    "no mark": "env -i setsid sh -c 'echo $$ > pid; /bin/sleep 30; touch late' & wait",
+    "orphan": "(setsid sh -c 'echo $$ > pid; sleep 30; touch late' &) ; sleep 60",
+    "orphan without mark": "(env -i setsid sh -c 'echo $$ > pid; /bin/sleep 30; touch late' &) ; sleep 60",
     "stopped": "sh -c 'echo $$ > pid; kill -STOP $$; touch late'",
 }
 
