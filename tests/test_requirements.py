@@ -15,6 +15,8 @@ import pytest
 
 from tests.sources import nodes, sources
 
+pytestmark = pytest.mark.no_cover  # reads files, runs nothing of ours
+
 OURS = {"decurion", "tests", "bench"}
 PROGRAMS = {"ripgrep", "shfmt-py"}  # run, not imported
 FILES = ("run.txt", "test.txt", "dev.txt")
