@@ -55,7 +55,10 @@ class Agent:
     """What it has done so far; grows as it goes, so that a run cut short still has everything it did."""
     reminder: Reminder = field(default_factory=Reminder)
     after_turn: Callable[[int], Awaitable[None]] | None = None
-    """Awaited after each turn's results are on disk: the checkpoint of an isolated agent."""
+    """Awaited before a turn's results are written: the checkpoint of an isolated agent.
+
+    A resume takes the files back to the newest checkpoint, so a result on disk must be in one.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +172,12 @@ class Conversation:
                 await agent.dispatcher.run(context, calls, reply.malformed, results)
             else:
                 agent.dispatcher.not_run(ref, calls, step.text, results)
+            if agent.after_turn:
+                await agent.after_turn(ref.turn)
         except BaseException:
             self._interrupted(ref, calls, results)
             raise
         self._close(ref, calls, results, updates)
-        if agent.after_turn:
-            await agent.after_turn(ref.turn)
         return Ending("blocked", error=results.halted) if results.halted else None
 
     def _close(self, ref: RunRef, calls: tuple[ToolCall, ...], results: Results, updates: int) -> None:
@@ -192,10 +195,12 @@ class Conversation:
         """Leave a turn that was cut short so that it can be gone on with; nothing here waits.
 
         On disk the calls stay open, with what is known of them noted beside them: a resume then goes on with
-        interrupted subagents instead of finding them given up.
+        interrupted subagents instead of finding them given up. Where the files go back to a checkpoint, nothing of
+        this turn is known: no call of it has its effect any more.
         """
         effects = self.tally.count_results(calls, results)
-        settled = [call for call in calls if call.name != TASK or call.id in results.done]
+        rolled_back = self.agent.after_turn is not None
+        settled = [c for c in calls if not rolled_back and (c.name != TASK or c.id in results.done)]
         known = self.agent.keeper.bounded(results.in_order(settled))
         blocks = [result_block(result) for result in known]
         self.agent.transcript.note(ref, INTERRUPTED, results=blocks, effects=effects)

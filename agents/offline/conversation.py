@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..history import INTERRUPTED_MAYBE, INTERRUPTED_NOT_RUN
 from ..messages_api import Request
 from .wording import Order, read_order
 
@@ -38,6 +39,11 @@ class Exchange:
         """Whether the law, and not the tool, said no."""
         return self.is_error and self.result.startswith("Refused:")
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether nobody knows what came of it, for the session ended meanwhile and was resumed."""
+        return self.is_error and self.result in (INTERRUPTED_MAYBE, INTERRUPTED_NOT_RUN)
+
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
@@ -54,8 +60,17 @@ class Conversation:
     turn: int
 
     def of(self, *names: str) -> tuple[Exchange, ...]:
-        """The calls of some tools, in order."""
-        return tuple(one for one in self.exchanges if one.name in names)
+        """The calls of some tools that came to an end, in order."""
+        return tuple(one for one in self.exchanges if one.name in names and not one.interrupted)
+
+    def about(self, path: str) -> tuple[Exchange, ...]:
+        """What was read of a file, and all edits of it: one that was interrupted may have been made."""
+        mine = [one for one in self.exchanges if one.path == path]
+        return tuple(
+            one
+            for one in mine
+            if one.name == "edit_file" or (one.name == "read_file" and not one.interrupted)
+        )
 
 
 def read_conversation(request: Request) -> Conversation:

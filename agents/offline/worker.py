@@ -90,7 +90,7 @@ class _Worker:
     # ---- files ----
 
     def _file(self, path: str) -> _File:
-        about = [one for one in self.talk.of("read_file", "edit_file") if one.path == path]
+        about = self.talk.about(path)
         turns = sorted({one.turn for one in about if one.name == "edit_file"})
         newest = [one for one in about if one.name == "edit_file" and one.turn == turns[-1]]
         if newest and not any(one.is_error for one in newest):
@@ -108,8 +108,8 @@ class _Worker:
     def _is_settled(self, file: _File) -> bool:
         if file.done or file.failed:
             return True
-        about = any(one.path == file.path for one in self.talk.of("edit_file"))
-        return file.path in self.noted and not about
+        edited = any(one.name == "edit_file" for one in self.talk.about(file.path))
+        return file.path in self.noted and not edited
 
     def _facts_are_missing(self) -> bool:
         return self.part.kinds is None and not self.part.look
@@ -170,7 +170,7 @@ class _Worker:
 
     def _first(self, path: str) -> str:
         """The text of a file before any edit: half changed, it no longer says what a name was."""
-        about = (one for one in self.talk.of("read_file", "edit_file") if one.path == path)
+        about = self.talk.about(path)
         return read_parts(list(takewhile(lambda one: one.name == "read_file", about))).text
 
     def _looked(self, text: str) -> str:

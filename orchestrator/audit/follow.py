@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import BinaryIO
 
 from decurion.hooks.audit import rotated_parts
 
@@ -52,17 +53,30 @@ def _chunks(path: Path, polls: int | None) -> Iterator[bytes]:
                 idle = 0
                 yield chunk
             elif (following := _next_part(path, file.fileno())) is not None:
-                file = stack.enter_context(following.open("rb"))
+                file = stack.enter_context(following)
             else:
                 idle += 1
                 time.sleep(POLL_SECONDS)
 
 
-def _next_part(path: Path, descriptor: int) -> Path | None:
-    """Give the part that follows the one being read, where there is one by now."""
+def _next_part(path: Path, descriptor: int) -> BinaryIO | None:
+    """Open the part that follows the one being read, where there is one by now."""
     parts = [*map(Path, rotated_parts(str(path))), path]
     inode = os.fstat(descriptor).st_ino
-    inodes = [part.stat().st_ino if part.exists() else 0 for part in parts]
+    inodes = [_inode(part) for part in parts]
     place = inodes.index(inode) if inode in inodes else len(parts) - 2
     following = place + 1
-    return parts[following] if following < len(parts) and inodes[following] not in {0, inode} else None
+    if following == len(parts) or inodes[following] in {0, inode}:
+        return None
+    try:
+        return parts[following].open("rb")
+    except FileNotFoundError:  # rotated again meanwhile: the next look finds it
+        return None
+
+
+def _inode(part: Path) -> int:
+    """Give 0 for what is not there: a writer that rotates is between taking one file away and making the next."""
+    try:
+        return part.stat().st_ino
+    except FileNotFoundError:
+        return 0

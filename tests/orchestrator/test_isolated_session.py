@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace as dc_replace
 from pathlib import Path
+from shutil import copytree, rmtree
 
 import anyio
 import pytest
@@ -148,3 +150,45 @@ async def test_a_resolver_does_not_wait_for_the_slot_of_who_waits_for_it(tmp_pat
             order = Order("Find load in a.py", "explorer")
             await session.team.run_at(order, Nested(tmp_path), "outer-1")
     assert "read_config" in (tmp_path / "a.py").read_text()
+
+
+class Rollback(Hands):
+    """A workplace with checkpoints that is cut off in one of them: before the files are kept, or after."""
+
+    def __init__(self, path: Path, kept: Path, cut: tuple[int, bool] | None = None) -> None:
+        super().__init__(path)
+        self.kept, self.cut, self.scope = kept, cut, anyio.CancelScope()
+
+    async def checkpoint(self, turn: int) -> None:
+        """Keep the files, unless this is where it ends."""
+        if self.cut != (turn, False):
+            copytree(self.path, self.kept, dirs_exist_ok=True)
+        if self.cut and self.cut[0] == turn:
+            self.scope.cancel()
+            await anyio.lowlevel.checkpoint()
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("turn", [1, 2, 3, 4])
+async def test_an_agent_taken_back_to_its_checkpoint_knows_of_no_result_that_is_not_in_it(
+    tmp_path: Path, turn: int, *, kept: bool
+) -> None:
+    """Its searches, reads and edits of the turn that was cut off are made again, and nothing is missing at the end."""
+    work, saved = tmp_path / "work", tmp_path / "kept"
+    work.mkdir()
+    (work / "a.py").write_text("def load():\n    return 1\n\n\nload()\n")
+    copytree(work, saved)
+    order = Order("Rename load to read_config in a.py", "refactorer")
+    options = SessionOptions(work, ModelOptions(name="offline"))
+    async with open_session(options) as session:
+        first = Rollback(work, saved, (turn, kept))
+        with first.scope:
+            await session.team.run_at(order, first, "one-1")
+        assert first.scope.cancelled_caught
+    rmtree(work)
+    copytree(saved, work)
+    async with open_session(dc_replace(options, resume=session.id)) as session:
+        result = await session.team.run_at(order, Rollback(work, saved), "one-1")
+    assert result.status == "completed", result.summary
+    assert "2 places changed" in result.summary
+    assert (work / "a.py").read_text() == "def read_config():\n    return 1\n\n\nread_config()\n"
