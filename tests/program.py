@@ -24,6 +24,9 @@ from decurion.__main__ import main
 
 ROOT = Path(__file__).resolve().parent.parent
 
+LAW = ["*/hooks/rules/*", "*/hooks/shell/*"]
+"""Not measured in programs: its own tests do, and a program that compiles rules would take three times as long."""
+
 WARM = ("decurion.orchestrator.commands.run", "decurion.agents.claude.model", "decurion.agents.offline")
 
 
@@ -82,7 +85,7 @@ def _measure() -> Coverage | None:
         return None
     sys.settrace(None)
     warnings.simplefilter("ignore")  # all is imported already, and that is the point
-    measuring = Coverage(data_suffix=True, config_file=str(ROOT / "pyproject.toml"))
+    measuring = Coverage(data_suffix=True, config_file=str(ROOT / "pyproject.toml"), omit=LAW)
     measuring.set_option("run:data_file", os.path.abspath(str(parent.get_option("run:data_file"))))  # noqa: PTH100
     measuring.start()
     return measuring

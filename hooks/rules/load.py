@@ -21,6 +21,7 @@ _TOP = (*DECISIONS, "rule", "programs", "paths", "disable")
 _RULE_TEXTS = ("id", "decision", "message")
 _RULE_LISTS = ("agents", "deny", "allow")
 _USER_ONLY = ("disable", "programs")
+_SHIPPED: dict[tuple[Source, frozenset[tuple[str, Grammar]], frozenset[str]], list[Rule]] = {}
 
 
 def compile_sources(sources: tuple[Source, ...]) -> RuleSet:
@@ -35,7 +36,8 @@ def compile_sources(sources: tuple[Source, ...]) -> RuleSet:
     rules: dict[str, Rule] = {}
     for source, data in zip(sources, drafts, strict=True):
         _disable(source, data, rules)
-        for rule in _rules(source, data, grammars, frozenset(paths)):
+        compiled = _shipped_rules if source.level == "default" else _rules
+        for rule in compiled(source, data, grammars, frozenset(paths)):
             _add(source, rule, rules)
     return RuleSet(tuple(rules.values()), tuple(grammars.items()), tuple(paths.items()))
 
@@ -99,6 +101,16 @@ def _disable(source: Source, data: dict[str, Any], rules: dict[str, Rule]) -> No
             hint = nearest(name, tuple(rules))
             raise located(source, f"`disable` names {name!r}, but there is no such rule{hint}", name)
         del rules[name]
+
+
+def _shipped_rules(
+    source: Source, data: dict[str, Any], grammars: dict[str, Grammar], sets: frozenset[str]
+) -> list[Rule]:
+    """Compile a shipped file once a process for the same grammars and sets: each law of each agent type holds them."""
+    key = (source, frozenset(grammars.items()), sets)
+    if key not in _SHIPPED:
+        _SHIPPED[key] = _rules(source, data, grammars, sets)
+    return _SHIPPED[key]
 
 
 def _rules(
