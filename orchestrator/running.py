@@ -24,7 +24,7 @@ from .naming import program
 from .options import SessionOptions
 from .session import ENFORCEMENT, Finished, Session, open_session
 from .signals import until_signal
-from .views import PlainLines, StreamJson, result_message, terminal_approver
+from .views import PlainLines, StreamJson, counted, on_screen, result_message, terminal_approver
 
 EXIT_CODES = {
     "completed": 0,
@@ -35,6 +35,18 @@ EXIT_CODES = {
     "cancelled": 130,
 }
 """Exit codes by the lead's status; every other status is 1."""
+
+_HOW = {
+    "max_turns": "stopped at the limit of turns",
+    "budget": "stopped at the budget",
+    "timeout": "stopped at the limit of time",
+    "blocked": "blocked by policy",
+    "refused": "the model refused",
+    "context": "stopped at the limit of the context window",
+    "error": "failed",
+    "cancelled": "interrupted",
+}
+"""How a lead ended that did not complete, in words."""
 
 
 def run_session(
@@ -85,8 +97,9 @@ class Output:
     def close(self, finished: Finished, started: float) -> None:  # noqa: ARG002 - others show the time spent
         """Print the end."""
         if finished.lead.status != "completed":
-            click.echo(f"decurion: {describe(finished.lead)}", err=True)
-        click.echo(finished.lead.summary)
+            click.echo(f"decurion: {on_screen(describe(finished.lead))}", err=True)
+        if not never_began(finished):
+            click.echo(on_screen(finished.lead.summary) if sys.stdout.isatty() else finished.lead.summary)
 
 
 class _Text(Output):
@@ -101,7 +114,8 @@ class _Text(Output):
 
     def close(self, finished: Finished, started: float) -> None:
         super().close(finished, started)
-        click.echo(footer(finished, started), err=True)
+        if not never_began(finished):
+            click.echo(footer(finished, started), err=True)
 
 
 class _Json(Output):
@@ -167,10 +181,17 @@ def not_started() -> Finished:
     return Finished("", lead)
 
 
+def never_began(finished: Finished) -> bool:
+    """Whether no reply ever came (a wrong key, an unknown model): all there is to say is the error then."""
+    return finished.lead.status == "error" and not finished.lead.turns and not finished.subagents
+
+
 def describe(result: SubagentResult) -> str:
     """Say in one line how the lead ended."""
+    if result.error and not result.turns:
+        return result.error
     detail = f": {result.error}" if result.error else ""
-    return f"ended {result.status.replace('_', ' ')} after {result.turns} turns{detail}"
+    return f"{_HOW.get(result.status, result.status)} after {counted(result.turns, 'turn')}{detail}"
 
 
 def footer(finished: Finished, started: float) -> str:
@@ -181,7 +202,7 @@ def footer(finished: Finished, started: float) -> str:
     cost = "cost unknown" if None in costs else f"${sum(cost or 0 for cost in costs):.4f}"
     refused = sum(len(result.denied) for result in results)
     return (
-        f"\n{len(finished.subagents)} subagents · {usage.context_tokens} tokens · {cost} · {refused} refused · "
+        f"\n{counted(len(finished.subagents), 'subagent')} · {usage.context_tokens:,} tokens · {cost} · {refused} refused · "
         f"{time.monotonic() - started:.1f} s\n"
         f"{program()} audit show {finished.session_id}\n"
         f"{program()} audit verify {finished.session_id}"

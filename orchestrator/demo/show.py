@@ -87,17 +87,17 @@ def _folder(keep: Path | None) -> Generator[Path]:
 def _introduce(folder: Path) -> None:
     files = sum(path.suffix == ".py" for path in folder.rglob("*.py"))
     click.echo(
-        f"A small shop, {files} Python files with tests, was copied to {folder}.\n"
-        "The model is `offline`: a script, not an AI, behind the same client, tools, hooks and log as a live one.\n"
-        "One subagent will try what no agent may do.\n\n"
-        f'    decurion run --model offline "{TASK}" --verify "{CHECK}"\n',
+        f"A small shop, {files} Python files with tests, was copied to\n{folder}.\n"
+        "The model is `offline`: a script, not an AI, behind the same client, tools,\n"
+        "hooks and log as a live one. One subagent will try what no agent may do.\n\n"
+        f'    decurion run --model offline "{TASK}" \\\n        --verify "{CHECK}"\n',
         err=True,
     )
 
 
 def _test_again(folder: Path) -> int:
     """Run the project's tests once more, by this process, so that nobody has to take an agent's word for it."""
-    click.echo(f"\nThe tests after the change, run outside the session ({CHECK}):")
+    click.echo(f"\nThe tests after the change, run outside the session:\n    {CHECK}")
     done = subprocess.run(
         [sys.executable, "-P", "-B", "-m", "unittest", "discover", "-t", ".", "-s", "tests"],
         cwd=folder,
@@ -113,12 +113,10 @@ def _test_again(folder: Path) -> int:
 
 def _point_to_the_log(session_id: str) -> None:
     lines = (
-        (f"{program()} audit tree {session_id}", "who started whom, and what each one did"),
-        (f"{program()} audit show {session_id} --decision deny", "what was refused, to whom, by which rule"),
-        (f"{program()} audit verify {session_id}", "proof that nothing was altered or is missing"),
-        (f"{program()} audit report {session_id}", "all of it as one HTML page"),
+        ("who started whom, and what each one did", f"tree {session_id}"),
+        ("what was refused, to whom, by which rule", f"show {session_id} --decision deny"),
+        ("all of it as one HTML page", f"report {session_id}"),
     )
     click.echo("\nThe log has every call of every agent. Look further:")
-    width = max(len(line) for line, _ in lines)
-    for line, why in lines:
-        click.echo(f"    {line:<{width}}  # {why}")
+    for why, line in lines:
+        click.echo(f"    # {why}\n    {program()} audit {line}")

@@ -6,6 +6,7 @@ from .asking import terminal_approver
 from .board import AgentLine, Board
 from .json_lines import StreamJson, result_message
 from .lines import PlainLines
+from .screen import counted, on_screen
 from .tree import LiveTree
 
 __all__ = (
@@ -14,6 +15,8 @@ __all__ = (
     "LiveTree",
     "PlainLines",
     "StreamJson",
+    "counted",
+    "on_screen",
     "result_message",
     "terminal_approver",
 )

@@ -18,6 +18,7 @@ from decurion.agents.tools import TodoStore
 from decurion.hooks import RunRef
 
 from .board import subject
+from .screen import counted, on_screen
 
 
 class PlainLines:
@@ -30,16 +31,15 @@ class PlainLines:
     def __call__(self, moment: Moment) -> None:
         """Take in one moment."""
         for line in self._lines(moment):
-            self._write(line)
+            self._write(on_screen(line).rstrip())
 
     def _lines(self, moment: Moment) -> list[str]:  # noqa: PLR0911 - one return a kind reads best
         match moment:
             case AgentStarted(ref, title, _, model) if ref.depth:
                 return [f"{_who(ref)} started: {title} ({model})"]
             case AgentFinished(ref, result) if ref.depth:
-                return [
-                    f"{_who(ref)} {result.status} after {result.turns} turns: {_first_line(result.summary)}"
-                ]
+                how = f"{result.status} after {counted(result.turns, 'turn')}"
+                return [f"{_who(ref)} {how}: {_first_line(result.summary)}"]
             case CallChanged(ref, call, "refused"):
                 return [f"{_who(ref)} REFUSED {call.name} {subject(call)}"]
             case CallChanged(ref, call, "started") if self._verbose or not ref.depth:

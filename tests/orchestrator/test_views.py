@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import StringIO
 from typing import Any
 
 from rich.console import Console
@@ -25,7 +26,8 @@ from decurion.agents.result import DeniedCall, SubagentResult
 from decurion.agents.tools import TodoItem
 from decurion.hooks import RunRef, ToolCall, ToolResult, replace
 from decurion.orchestrator.views import Board, PlainLines, StreamJson, result_message
-from decurion.orchestrator.views.tree import draw
+from decurion.orchestrator.views.asking import question
+from decurion.orchestrator.views.tree import Size, draw
 
 LEAD = RunRef("s", "lead", "lead", turn=1)
 CHILD = RunRef("s", "tester-1", "tester", "lead", 1, 4, "toolu_1")
@@ -61,12 +63,11 @@ def board(*more: Moment) -> Board:
     return made
 
 
-def drawn(made: Board, width: int = 120) -> str:
+def drawn(made: Board, width: int = 120, height: int = 40) -> str:
     """Draw a board as text."""
-    console = Console(width=width, color_system=None, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123 - rich wants a file
-    with console.file:
-        console.print(draw(made))
-        return console.export_text()
+    console = Console(width=width, color_system=None, record=True, file=StringIO())
+    console.print(draw(made, Size(width, height)))
+    return console.export_text()
 
 
 def test_the_tree_shows_each_agents_state_turn_tool_and_tokens() -> None:
@@ -110,6 +111,57 @@ def test_hundreds_of_agents_fold_what_is_over_and_keep_what_is_at_work() -> None
     assert "worker-150" in text
     assert "more that are done" in text
     assert len(text.splitlines()) < 40
+
+
+def test_a_small_screen_keeps_the_plan_and_those_at_work_in_sight() -> None:
+    items = [TodoItem(f"step {n}", "completed" if n < 8 else "pending", str(n)) for n in range(20)]
+    made = board(TodosChanged(LEAD, tuple(items)))
+    for number in range(60):
+        ref = replace(CHILD, agent_id=f"worker-{number:03}")
+        made.apply(AgentStarted(ref, "t", 30, "m"))
+        made.apply(AgentFinished(ref, SubagentResult(ref.agent_id, "w", "completed", "ok")))
+    lines = drawn(made, 80, 24).splitlines()
+    assert len(lines) < 24
+    assert any("tester-1" in line and "1 refused, bash pytest -q" in line for line in lines)
+    assert "[x] 8 completed" in lines
+    assert "[ ] step 8" in lines
+    assert any(line.endswith("and 2 more") for line in lines)
+
+
+def test_columns_stand_below_each_other() -> None:
+    lines = [line for line in drawn(board(), 80).splitlines() if "turn" in line]
+    assert len(lines) == 2
+    assert {len(line) for line in lines} == {80}
+
+
+def test_what_a_model_wrote_moves_no_cursor() -> None:
+    """Escape codes in a title, a command, a plan or an error are spelt out on the tree and in plain lines."""
+    evil = "\x1b[2Jgone\u202e"
+    told: list[str] = []
+    more = (
+        AgentStarted(replace(CHILD, agent_id="evil-1"), evil, 30, "m"),
+        CallChanged(CHILD, ToolCall("c3", "bash", {"command": evil}), "refused"),
+        TodosChanged(LEAD, (TodoItem(evil, "in_progress", "1", evil),)),
+        ResultsReady(CHILD, (ToolResult("c", evil, is_error=True),), ()),
+        TextArrived(LEAD, evil),
+    )
+    for moment in more:
+        PlainLines(told.append)(moment)
+    for text in (drawn(board(*more)), "".join(told)):
+        assert "\\x1b[2Jgone\\u202e" in text
+        assert not any(sign in text for sign in "\x1b\u202e")
+
+
+def test_the_question_shows_the_whole_call_and_says_what_it_leaves_out() -> None:
+    """Nobody can answer for the end of a command that they do not see."""
+    command = "echo harmless " + "x" * 200 + " ; rm important\nline two\x1b[1A"
+    shown = question(ToolCall("c", "bash", {"command": command, "description": "look"}))
+    assert " ; rm important\n    line two\\x1b[1A" in shown
+    assert "look" not in shown
+    long = question(ToolCall("c", "write_file", {"path": "a", "content": "y" * 9_000}))
+    assert '{"path":"a","content":"yyy' in long
+    assert "characters are not shown" in long
+    assert len(long) < 4_200
 
 
 def test_a_moment_of_an_agent_nobody_announced_changes_nothing() -> None:

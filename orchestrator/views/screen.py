@@ -1,0 +1,32 @@
+"""Text on a terminal: what a model, a file or a repository wrote is shown, never obeyed."""
+
+from __future__ import annotations
+
+import re
+
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What moves the cursor, turns the reading direction, or cannot be written at all; lines and tabs are no harm."""
+
+
+def on_screen(text: str) -> str:
+    r"""Give a text of any lines with control characters spelt out: `\x1b[2J` erases nothing then."""
+    return _OBEYED.sub(_spelt_out, text.replace("\r\n", "\n"))
+
+
+def on_a_line(text: str) -> str:
+    """Give the same on one line, runs of blanks as one."""
+    return on_screen(" ".join(text.split()))
+
+
+def _spelt_out(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def counted(number: int, what: str) -> str:
+    """Give a number with its noun.
+
+    >>> counted(1, "turn"), counted(6, "subagent")
+    ('1 turn', '6 subagents')
+    """
+    return f"{number} {what}{'' if number == 1 else 's'}"
