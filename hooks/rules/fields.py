@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from ..errors import ConfigError
-from .match import OPERAND_WORDS, SOURCES, TARGETS
+from .match import BUT, OPERAND_WORDS, SOURCES, TARGETS
 from .model import CONDITION_FIELDS, FINDINGS, Condition
 from .sql import KINDS
 
@@ -81,7 +81,13 @@ def build_condition(
 
 
 def _check_words(source: Source, rule: str, condition: Condition, sets: frozenset[str]) -> None:
-    plain = (condition.operands, condition.all_operands, condition.arguments, condition.writes)
+    plain = (
+        condition.operands,
+        condition.all_operands,
+        condition.arguments,
+        condition.writes,
+        condition.replaces,
+    )
     for predicate in (one for held in (*plain, condition.upstream_reads) for one in held):
         _check_predicate(source, rule, predicate, sets)
     for option in condition.options:
@@ -107,7 +113,11 @@ def _check_predicate(source: Source, rule: str, predicate: str, sets: frozenset[
     if predicate.startswith(_SELF_EXPLAINING):
         return
     predicate = predicate.removeprefix(SOURCES).removeprefix(TARGETS)
-    name = predicate.partition("= ")[2] or predicate
+    name, but, spared = (predicate.partition("= ")[2] or predicate).partition(BUT)
+    if but and spared not in sets:
+        raise _error(
+            source, f"rule {rule!r}: no path set {spared!r}{nearest(spared, tuple(sets))}", predicate
+        )
     if name.startswith(_SELF_EXPLAINING):
         return
     known = (*sorted(OPERAND_WORDS), *sorted(sets))

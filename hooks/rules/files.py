@@ -53,7 +53,7 @@ def _reading(tool: str, path: str, places: Places) -> Reading:
     cwds = frozenset({places.cwd})
     word, segment = literal(path), f"{tool} {path}"
     if tool in _WRITERS:
-        event = ExecEvent(literal(":"), ":", (), cwds, redirects=(Redirect(">", 1, word),), segment=segment)
+        event = ExecEvent(literal(tool), tool, (), cwds, redirects=(Redirect(">", 1, word),), segment=segment)
         return Reading((event,), writes=(Written(word, by=event),))
     # Names alone are no secret: `glob` may look into a folder whose files `read_file` may not show.
     name = {"glob": "ls", "grep": "grep"}.get(tool, "cat")

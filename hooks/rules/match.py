@@ -24,6 +24,8 @@ TARGETS = "but-first "
 """Before a predicate over operands: the first one, which says what to do with the others, does not count."""
 SOURCES = "but-last "
 """Before a predicate over operands: the last one, where things go to, does not count."""
+BUT = " but "
+"""Between a path predicate and a path set: the place satisfies the one and is surely not in the other."""
 
 FEW = 2
 """How many things beside the program a rule must ask for to be held against a program nobody knows."""
@@ -81,6 +83,7 @@ def _tests(condition: Condition) -> tuple[tuple[Test, tuple[str, ...]], ...]:
         (_fed_by, condition.upstream),
         (_sets, condition.env),
         (_writes, condition.writes),
+        (_replaces, condition.replaces),
         (_redirects, condition.redirect),
         (_reads, condition.stdin),
         (_runs_at, condition.remote),
@@ -146,7 +149,7 @@ def value_holds(predicate: str, value: Value, scene: Scene) -> bool:
     """Tell whether one predicate may hold for one word.
 
     `=TEXT` is a shell-style pattern over the word, `NAME= PREDICATE` looks behind a key (`of= device`), `path PATTERN`
-    is a path pattern, `from A|B` asks whose output it is, `secret-variable` and `unknown` ask about holes, anything
+    is a path pattern, `PREDICATE but SET` spares the places of a set, `from A|B` asks whose output it is, `secret-variable` and `unknown` ask about holes, anything
     else is a path predicate or path set.
     """
     if predicate.startswith("="):
@@ -159,7 +162,12 @@ def value_holds(predicate: str, value: Value, scene: Scene) -> bool:
         return value.prefix.startswith(word) and value_holds(rest, _behind(value, len(word)), scene)
     if word == "path":
         return scene.in_set(one_pattern(rest), value)
+    if rest.startswith(_BUT):
+        return scene.holds_but(word, rest[len(_BUT) :], value)
     return _comes_from(value, tuple(rest.split("|")))
+
+
+_BUT = BUT.lstrip()
 
 
 def _comes_from(value: Value, names: tuple[str, ...]) -> bool:
@@ -272,6 +280,10 @@ def _upstream_reads(predicates: tuple[str, ...], scene: Scene) -> bool:
 
 def _writes(predicates: tuple[str, ...], scene: Scene) -> bool:
     return any(value_holds(predicate, path, scene) for path in scene.written for predicate in predicates)
+
+
+def _replaces(predicates: tuple[str, ...], scene: Scene) -> bool:
+    return any(value_holds(predicate, path, scene) for path in scene.replaced for predicate in predicates)
 
 
 def _says(patterns: tuple[str, ...], scene: Scene) -> bool:

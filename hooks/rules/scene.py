@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..shell.events import ExecEvent, Glob, Hole
+    from ..shell.events import ExecEvent, Glob, Hole, Written
     from .paths import PathSets, Spot
     from .pathset import PathSet
 
@@ -62,7 +62,7 @@ class Scene:
         self._pieces: tuple[Value, ...] | None = None
         self._names: frozenset[str] | None = None
         self._at_home: bool | None = None
-        self._written: tuple[Value, ...] | None = None
+        self._written: tuple[Written, ...] | None = None
         self._firsts: frozenset[str] | None = None
         self._arguments: Arguments | None = None
         self._grammars = grammars
@@ -134,10 +134,18 @@ class Scene:
     @property
     def written(self) -> tuple[Value, ...]:
         """The files that this event itself writes, and those that nobody in particular does."""
+        return tuple(one.path for one in self._own_writes)
+
+    @property
+    def replaced(self) -> tuple[Value, ...]:
+        """Those among the written files whose content before is lost."""
+        return tuple(one.path for one in self._own_writes if not one.append)
+
+    @property
+    def _own_writes(self) -> tuple[Written, ...]:
         if self._written is None:
-            event = self.event
-            own = (one for one in self.reading.writes if one.by is None or one.by is event or one.by == event)
-            self._written = tuple(one.path for one in own)
+            event, writes = self.event, self.reading.writes
+            self._written = tuple(one for one in writes if one.by in (None, event))
         return self._written
 
     def spots(self, value: Value) -> tuple[Spot, ...]:
@@ -155,6 +163,14 @@ class Scene:
             if paths is not None and not paths.reaches_workspace(self.places):
                 return False
         return any(holds(predicate, spot, self.places, self.sets) for spot in self.spots(value))
+
+    def holds_but(self, predicate: str, spared: str, value: Value) -> bool:
+        """Tell whether a path predicate may hold for a place of a word that is not in a path set."""
+        return any(
+            holds(predicate, spot, self.places, self.sets)
+            and not (spot is not None and self.sets[spared].holds(spot, self.places))
+            for spot in self.spots(value)
+        )
 
     def _is_plain_name(self, value: Value) -> bool:
         """Tell whether a word is a name without a slash in the workspace itself: most words are, and point nowhere else."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..frozen import replace
 from ..patterns import lazy
-from .events import Value, literal
+from .events import INHERIT, Value, literal
 from .machine import Frame, Machine, State
 
 COMMANDS = frozenset({
@@ -60,21 +60,65 @@ def _follow(m: Machine, st: State, fr: Frame, name: str, value: Value) -> None:
         run_shell(m, st, inner, value, name)
 
 
-OPTIONS = frozenset(
-    {"LESSOPEN", "LESSCLOSE", "PERL5OPT", "RUBYOPT", "MAKEFLAGS", "GNUMAKEFLAGS", "TAR_OPTIONS", "ZIPOPT"}
+_PROGRAMS = {
+    "PERL5OPT": "perl", "RUBYOPT": "ruby", "TAR_OPTIONS": "tar", "ZIPOPT": "zip", "NODE_OPTIONS": "node", "BUN_OPTIONS": "bun",
+    "MAKEFLAGS": "make", "GNUMAKEFLAGS": "make", "MANOPT": "man", "JAVA_TOOL_OPTIONS": "java", "_JAVA_OPTIONS": "java",
+    "JDK_JAVA_OPTIONS": "java", "MAVEN_OPTS": "java", "GRADLE_OPTS": "java", "FZF_DEFAULT_OPTS": "fzf", "BAT_OPTS": "bat",
+}  # fmt: skip
+"""Variables that hold more arguments for a program."""
+_CODE_IN_OPTIONS = ("eval", "-M", "-r", "action", "command", "TT", "$(", "import", "loader", "-P", "pager", "OnError",
+                    "OnOutOf", "agent", "preview", "bind")  # fmt: skip
+_FROM_ELSEWHERE = lazy(
+    r"(?:-javaagent:|-agentpath:|--(?:require|import|preload|(?:experimental-)?loader)[= ]|-r ?|-M)(~?/[^\s'\"]+)"
 )
+STARTS = {"PYTHONSTARTUP": "python3", "LUA_INIT": "lua"}
+"""Variables that name what an interpreter runs before anything else."""
+OPTIONS = frozenset({"LESSOPEN", "LESSCLOSE", "LESS", *_PROGRAMS, *STARTS})
 _SPECIAL = COMMANDS | EXPANDED | FILES | LOADERS | OPTIONS
 
 
 def _option_code(m: Machine, st: State, fr: Frame, name: str, value: Value) -> None:
     from .code import run_shell
     from .programs import run_argv
-    from .values import fields
+    from .values import join
 
     text = value.text or ""
+    inside = st.fork()
+    inside.unread = None
+    fr = replace(fr, stdin=INHERIT)
     if name in {"LESSOPEN", "LESSCLOSE"}:
         run_shell(m, st, fr, literal(text.lstrip("|-")), name)
+    elif name == "LESS":
+        run_argv(m, inside, fr, [literal("less"), value])
+    elif name in STARTS:
+        _start(m, inside, fr, name, text)
+    elif any(mark in text for mark in _CODE_IN_OPTIONS):
+        run_shell(m, inside, fr, join((literal(_PROGRAMS[name]), value), " "), name)
+        for found in _FROM_ELSEWHERE.finditer(text):
+            _note_foreign(m, fr, name, found[1])
+
+
+def _start(m: Machine, st: State, fr: Frame, name: str, text: str) -> None:
+    from .programs import run_argv
+
+    program = [literal(STARTS[name])]
+    if name == "LUA_INIT" and not text.startswith("@"):
+        run_argv(m, st, fr, [*program, literal("-e"), literal(text)])
         return
-    program = {"PERL5OPT": "perl", "RUBYOPT": "ruby", "TAR_OPTIONS": "tar", "ZIPOPT": "zip"}.get(name, "make")
-    if any(mark in text for mark in ("eval", "-M", "-r", "action", "command", "TT", "$(")):
-        run_argv(m, st.fork(), fr, [literal(program), *fields(value)])
+    path = text.removeprefix("@")
+    run_argv(m, st, fr, [*program, literal(path)])
+    _note_foreign(m, fr, name, path)
+
+
+def _note_foreign(m: Machine, fr: Frame, name: str, path: str) -> None:
+    """A variable that loads code from a scratch folder, or from somewhere of the person's, swaps what runs."""
+    from .redirects import inside_workspace
+
+    path = (
+        m.places.join("/", m.places.home + path[1:] if path.startswith("~") else path)
+        if path[:1] in "/~"
+        else ""
+    )
+    folders = (*m.places.temp, m.places.home)
+    if path and not inside_workspace(m, path) and any(path.startswith(f"{folder}/") for folder in folders):
+        m.unchecked("environment", fr.segment, f"{name} loads code from {path}", program=name)

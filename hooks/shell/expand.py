@@ -44,7 +44,7 @@ def _cheap(m: Machine, word: Word) -> Value | None:
     if len(word) != 1 or not isinstance(word[0], Text) or m.holes:
         return None
     text = word[0].text
-    if word[0].quoted or (text[:1] != "~" and not any(char in text for char in "*?[{")):
+    if word[0].quoted or (text[:1] != "~" and "=~" not in text and not any(char in text for char in "*?[{")):
         return literal(text)
     return None
 
@@ -81,6 +81,8 @@ def atoms_of(m: Machine, st: State, fr: Frame, word: Word) -> list[Atom]:
     for index, part in enumerate(word):
         if not index and isinstance(part, Text) and not part.quoted and part.text.startswith("~"):
             atoms.extend(_tilde(m, st, part, word))
+        elif not index and isinstance(part, Text) and not part.quoted and "=~" in part.text:
+            atoms.extend(_tilde_behind(m, st, part, word))
         else:
             atoms.extend(_part(m, st, fr, part))
     return atoms
@@ -181,6 +183,15 @@ def _tilde(m: Machine, st: State, part: Text, word: Word) -> list[Atom]:
     if home is None:
         return _text(m, part.text, quoted=False)
     return [*((piece, True, False) for piece in home.parts), *_text(m, slash + rest, quoted=False)]
+
+
+def _tilde_behind(m: Machine, st: State, part: Text, word: Word) -> list[Atom]:
+    """`dd of=~/x`: bash expands the tilde in what looks like an assignment, wherever it stands."""
+    name, _equals, rest = part.text.partition("=")
+    if not name.isidentifier() or not rest.startswith("~"):
+        return _text(m, part.text, quoted=False)
+    behind = (Text(rest), *word[1:])
+    return [*_text(m, f"{name}=", quoted=False), *_tilde(m, st, Text(rest), behind)]
 
 
 class _Fields:

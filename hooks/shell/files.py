@@ -45,10 +45,17 @@ def place(m: Machine, st: State, event: ExecEvent, source: Value, target: Value)
         st.files[path] = made
         if name:
             st.files.setdefault(posixpath.join(path, name), made)
-    m.write(target, content, event)
+    m.write(target, content, event, append=_adds(event, target))
     if event.name == "mv":
         for path in paths_of(m, st, source):
             st.files.pop(path, None)
+
+
+def _adds(event: ExecEvent, target: Value) -> bool:
+    """True for what goes into a folder under its own name, and for a link that replaces nothing."""
+    if event.name == "ln":
+        return not has(event.argv, "f", "force")
+    return target.suffix.endswith("/")
 
 
 def _made_from(m: Machine, st: State, event: ExecEvent, source: Value) -> File:

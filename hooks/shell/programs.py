@@ -14,7 +14,7 @@ from .redirects import file_at, is_path
 from .resolve import candidates
 from .sending import SENDERS, with_sent_files
 from .state import File
-from .tables import DATA, HANDLERS, SHELLS, SILENT
+from .tables import DATA, HANDLERS, NAMED_PROGRAMS, SHELLS, SILENT
 from .values import EMPTY, join, unknown
 
 TYPE_CHECKING = False
@@ -111,6 +111,10 @@ def _run_one(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     script = _own_script(m, st, fr, event)
     if script is not None:
         return script
+    if event.name in NAMED_PROGRAMS:
+        from .carriers.named_programs import follow
+
+        follow(m, st, fr, event)
     handler = find_handler(event.name)
     outcome = handler(m, st, fr, event) if handler else _unknown_program(m, st, fr, event)
     if outcome is not None:
@@ -203,7 +207,7 @@ def _unknown_program(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outc
 
 
 CODE_OPTION = lazy(
-    r"-[ce]|-x|--?(?:command|cmd|exec|execute|run|shell|eval|script|hook|on-\w+|pre|post)(?:-\w+)?"
+    r"-[ce]|-x|exec|run|spawn|dispatch|--?(?:command|cmd|exec|execute|run|shell|eval|script|hook|on-\w+|pre|post)(?:-\w+)?"
 )
 
 

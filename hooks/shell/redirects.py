@@ -21,7 +21,7 @@ def apply_redirects(m: Machine, st: State, fr: Frame, redirects: tuple[Redir, ..
     for redirect in redirects:
         fr = _apply(m, st, fr, redirect)
         if keep:
-            _keep(st, fr, redirect)
+            _keep(m, st, fr, redirect)
     return fr
 
 
@@ -84,10 +84,12 @@ def _duplicate(st: State, fr: Frame, redirect: Redir, text: str) -> Frame:
     return fr
 
 
-def _keep(st: State, fr: Frame, redirect: Redir) -> None:
+def _keep(m: Machine, st: State, fr: Frame, redirect: Redir) -> None:
     if redirect.op in {"<<", "<<-", "<<<"} or not fr.redirects:
         return
     last = fr.redirects[-1]
+    if last.writes and last.op not in {">>", "&>>", "<>"}:
+        m.write(last.target, None, m.trace[-1] if m.trace else None)
     fd = 9 if redirect.name else last.fd
     st.fds[fd] = (last, st.fds.get(fd, (None, None))[1] if redirect.op == "<" else None)
 

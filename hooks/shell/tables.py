@@ -43,6 +43,12 @@ DATA = _words(
 )
 """Programs that treat their arguments as data, so that a mention there is no call."""
 
+NAMED_PROGRAMS = _words(
+    "sort gsort split gsplit rg bat batcat delta ag ack gh journalctl systemctl mysql mariadb fzf sk skim nano yt-dlp"
+    " youtube-dl dpkg dpkg-reconfigure tcpdump aria2c apt apt-get aptitude apt-cache java logrotate"
+)
+"""Programs some of whose options name another one (`carriers.named_programs`)."""
+
 TOOL_VARIABLES = {
     "PYTHON": "python", "PYTHON3": "python3", "PY": "python", "PYTHON_BIN": "python", "PIP": "pip", "NODE": "node",
     "NPM": "npm", "NPX": "npx", "YARN": "yarn", "PNPM": "pnpm", "CC": "cc", "CXX": "c++", "CPP": "cpp", "LD": "ld",
@@ -116,7 +122,7 @@ _CARRIERS = {
     "rg": "carriers.finders:rg", "git": "carriers.git:git", "hub": "carriers.git:git",
     **dict.fromkeys(_words("python python3 pypy pypy3 ipython bpython"), "carriers.python:python"),
     **dict.fromkeys(_words("perl ruby node nodejs deno bun php lua luajit Rscript R julia osascript octave matlab raku"
-                           " jruby guile sbcl swift groovy jshell clojure clj bb elixir erl ghci scala irb ts-node tsx"), "carriers.scripts:run"),
+                           " jruby guile sbcl swift groovy ghc jshell clojure clj bb elixir erl ghci scala irb ts-node tsx zx racket"), "carriers.scripts:run"),
     **dict.fromkeys(_words("awk gawk mawk nawk"), "carriers.editors:awk"), "sed": "carriers.editors:sed",
     "gsed": "carriers.editors:sed",
     **dict.fromkeys(_words("vim vi nvim ex view gvim rvim vimdiff"), "carriers.editors:vim"),
@@ -135,10 +141,11 @@ _CARRIERS = {
                            " ibmcloud copilot aws"), "carriers.cloud:run"),
     **dict.fromkeys(_words("just task mask"), "carriers.recipes:run"), "manage.py": "carriers.frameworks:django",
     "rails": "carriers.frameworks:rails", "concurrently": "carriers.frameworks:each", "pueue": "carriers.frameworks:each",
-    **dict.fromkeys(_words("go gcc g++ cc c++ clang clang++ tcc rustc javac java zig crystal nim kotlinc kotlin dotnet rust-script"
-                           " cargo-script odin ghc runghc runhaskell ocaml vlang dmd ldc2"), "carriers.compiled:build"),
+    **dict.fromkeys(_words("go gcc g++ cc c++ clang clang++ tcc rustc javac java zig crystal nim dart kotlinc kotlin dotnet rust-script"
+                           " cargo-script odin runghc runhaskell ocaml vlang dmd ldc2"), "carriers.compiled:build"),
     **dict.fromkeys(_words("pytest py.test"), "carriers.compiled:test"),
     **dict.fromkeys(_words("pwsh powershell powershell.exe"), "carriers.powershell:run"), "microk8s": "carriers.containers:run",
+    **dict.fromkeys(_words("terraform tofu terragrunt"), "carriers.plans:run"), "byobu": "carriers.jobs:tmux",
     "sqlite3": "carriers.databases:sqlite", "psql": "carriers.databases:psql", "mysql": "carriers.databases:mysql",
     "mariadb": "carriers.databases:mysql", "ftp": "carriers.databases:bang", "gnuplot": "carriers.databases:bang", "newgrp": "wrappers:run",
     "less": "carriers.databases:less", "man": "carriers.databases:man", "bc": "carriers.databases:none",

@@ -7,18 +7,36 @@ import re
 from ...frozen import replace
 from ..events import ExecEvent, Value
 from ..machine import Frame, Machine, Outcome, State
+from ..options import values_of
 from ..redirects import content_of
 from .scripts import run_source
 
 SOURCES = re.compile(
-    r"\.(?:go|rs|c|cc|cpp|cxx|h|java|kt|kts|zig|nim|cr|cs|swift|d|m|hs|ml|v|scala|ts|mts|js|mjs)$"
+    r"\.(?:go|rs|c|cc|cpp|cxx|h|java|kt|kts|zig|nim|cr|cs|swift|d|m|hs|ml|v|scala|dart|ts|mts|js|mjs)$"
 )
+
+
+EVALUATES = {
+    "crystal": ("", "eval"),
+    "nim": ("", "eval"),
+    "kotlin": ("e", "expression"),
+    "dart": ("", "eval"),
+}
+"""Compilers that also take code as an argument, and the options for it."""
 
 
 def build(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`go run x.go`, `gcc x.c`, `javac X.java`: every source file that is known."""
     name = event.name or ""
     inner = replace(fr, via=(*fr.via, name), depth=fr.depth + 1)
+    if name in EVALUATES:
+        for code in values_of(event.argv, *EVALUATES[name]):
+            run_source(m, st, inner, name, code, ())
+        words = [value for value in event.argv[1:] if not value.prefix.startswith("-")]
+        if event.argv and event.argv[0].text in {"eval", "e"} and words:
+            run_source(m, st, inner, name, words[0], ())
+    if "-" in event.words and st.unread is not None and not st.unread.is_opaque:
+        run_source(m, st, inner, name, st.unread, ())
     named = [(value.text or "", content_of(m, st, value)) for value in event.argv]
     texts = [text for path, text in named if text is not None and SOURCES.search(path)]
     if not texts:

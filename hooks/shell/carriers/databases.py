@@ -90,7 +90,7 @@ def less(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
 
 def man(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`man -P code`, `man -H browser`."""
-    for code in values_of(event.argv, "P", "pager", "html"):
+    for code in (*values_of(event.argv, "P", "pager", "html"), *values_of(event.argv, "H")):
         run_shell(m, st, _inner(fr, event), code, "man")
     return None
 

@@ -14,6 +14,10 @@ from ..redirects import content_of, file_at, put_file
 from ..values import join, lines, unknown
 from .sed_script import commands
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 def _inner(fr: Frame, event: ExecEvent) -> Frame:
     return replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
@@ -46,13 +50,15 @@ def sed(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     for script in scripts:
         _sed_script(m, st, _inner(fr, event), event, m.hide(script))
     if any(re.match(r"-[nEersz]*i|--in-place", value.prefix) for value in words):
-        changed(m, st, event)
+        named = any(re.match(r"-[nErsz]*[ef]|--expression|--file", value.prefix) for value in words)
+        changed(m, st, event, operands(words, "efl", SED_LONG)[0 if named else 1 :])
     return None
 
 
-def changed(m: Machine, st: State, event: ExecEvent) -> None:
-    """Files that are edited in place do not hold any more what the command wrote into them."""
-    for value in event.argv:
+def changed(m: Machine, st: State, event: ExecEvent, files: Sequence[Value]) -> None:
+    """Files that are edited in place do not hold any more what was in them."""
+    for value in files:
+        m.write(value, None, event)
         file = file_at(m, st, value)
         if file is not None and file.contents:
             put_file(m, st, value, unknown(f"what {event.name} leaves in {value.show()}", (event,)))
@@ -192,7 +198,15 @@ def vim(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         texts.extend(m.hide(line) for line in lines(given))
     for text in texts:
         _vim_command(m, st, _inner(fr, event), text)
+    if any(_SAVES.match(text) for text in texts):
+        changed(m, st, event, operands(words, "cSsuUTwWri", frozenset({"cmd"})))
     return None
+
+
+_SAVES = re.compile(
+    r"^(?:.*\|)?[\s:]*(?:\d*,?[%$\d]*)(?:w|wq|x|xit|up|update|wa|wall|wqa|xa|exit)!?\s*$|^.*ZZ\s*$"
+)
+"""A command of vim or ed that writes the file back under its own name."""
 
 
 def _vim_command(m: Machine, st: State, fr: Frame, text: str) -> None:
@@ -225,6 +239,8 @@ def ed(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`ed`: `!code`, `r !code`, `w !code`, `w file` in its input."""
     given = _input(st, fr)
     texts = [m.hide(line) for line in lines(given)] if given is not None else []
+    if any(_SAVES.match(text) for text in texts):
+        changed(m, st, event, operands(event.argv, "p"))
     texts.extend(value.text or "" for value in operands(event.argv, "p"))
     for text in texts:
         found = re.match(r"^\s*(?:[\d,$.%;]*\s*[rewW]\s*)?!(.*)", text, re.DOTALL)

@@ -82,7 +82,9 @@ def git(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         run_shell(m, here, inner, code, f"git {name}")
     for value in rest:
         if value.prefix.startswith("ext::"):
-            run_shell(m, here, inner, literal((value.text or value.prefix)[5:]), "git ext::")
+            run_shell(
+                m, here, inner, literal((value.text or value.prefix)[5:].replace("% ", "\\ ")), "git ext::"
+            )
     if name in {"config", "bisect", "submodule"}:
         st.vars.update({key: value for key, value in here.vars.items() if key.startswith("git alias ")})
     return None

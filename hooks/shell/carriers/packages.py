@@ -82,6 +82,8 @@ def _package(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> Outco
     if not words:
         return None
     text = words[0].text
+    if text and len(words) == 1 and " " in text.strip():
+        return run_shell(m, st, fr, words[0], "npm exec")
     if text and re.search(r".@[\w.^~-]+$", text):
         words[0] = literal(text.rpartition("@")[0])
     return run_argv(m, st, fr, words, functions=False)
@@ -148,6 +150,8 @@ def runner(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
     """`poetry run program`, `uv run program`, `uvx program`, `bundle exec program`, `cargo watch -x`."""
     words = event.argv
     inner = _inner(fr, event)
+    if event.name == "uv" and [value.text for value in words[:2]] == ["tool", "run"]:
+        event, words = replace(event, name="uvx"), words[2:]
     if event.name == "uvx":
         at = skip(words, "pw", frozenset({"from", "with", "python"}))
         return _package(m, st, inner, words[at:])
@@ -166,4 +170,4 @@ def runner(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
         tail[0] = literal((tail[0].text or "").partition(":")[2])
     if tail and (tail[0].text == "-" or (tail[0].text or "").endswith(".py")):
         tail.insert(0, literal("python"))
-    return run_argv(m, st, inner, tail, functions=False) if tail else None
+    return _package(m, st, inner, tuple(tail))

@@ -11,7 +11,7 @@ import re
 from ...frozen import replace
 from ..events import ExecEvent, Value, literal
 from ..machine import DONE, Frame, Machine, Outcome, State
-from ..options import after
+from ..options import after, values_of
 from ..programs import run_argv
 from ..redirects import content_of
 from ..values import unknown
@@ -27,6 +27,7 @@ def python(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
     """`python -c code`, `python script`, `python -` or code from standard input, `python -m module`."""
     words = event.argv
     inner = replace(fr, via=(*fr.via, event.name or "python"), depth=fr.depth + 1)
+    _own_start(m, st, inner, event)
     index = 0
     while index < len(words):
         text = words[index].prefix if words[index].text is None else words[index].text or ""
@@ -39,6 +40,13 @@ def python(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
     if index < len(words) and words[index].text != "-":
         return _script(m, st, inner, event, words[index:])
     return _stdin(m, st, inner, event, words[index:])
+
+
+def _own_start(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
+    """What the command wrote where Python loads it by itself."""
+    for path, file in list(st.files.items()):
+        if path.endswith(("/sitecustomize.py", "/usercustomize.py")) and file.contents:
+            run_python(m, st, fr, file.contents[-1], event)
 
 
 def _option(
@@ -62,6 +70,9 @@ def _module(
         for value in args:
             run_python(m, st, fr, value, event)
         return None
+    if name == "pdb":
+        for code in values_of(args, "c", "command"):
+            run_python(m, st, fr, after(code, 1) if code.prefix.startswith("!") else code, event)
     if kind == "script":
         rest = [
             value

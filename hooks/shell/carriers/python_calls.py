@@ -7,6 +7,7 @@ import re
 
 from .python_files import fetch, file_effect, files_effect, fork, kill, mode_effect, open_file
 from .python_runs import code_run, exec_family, many_words, process, run_path, shell_code
+from .python_shells import as_shell, timed
 from .python_texts import (
     bytes_,
     chdir,
@@ -62,8 +63,15 @@ def call(walker: Walker, target: object, node: ast.Call, args: Args, named: Name
     effect = EFFECTS.get(name) or EFFECTS.get(base_module(name))
     if effect is not None:
         return effect(walker, args, named)
+    return _by_prefix(walker, name, node, args, named)
+
+
+def _by_prefix(walker: Walker, name: str, node: ast.Call, args: Args, named: Named) -> object:
     if name.startswith(("os.exec", "os.spawn", "os.posix_spawn")):
         return exec_family(walker, name, args)
+    found = as_shell(walker, name, args, named)
+    if found is not NotImplemented:
+        return found
     for callback in (*args, *named.values()):
         _call_back(walker, callback, args, named)
     from .python_methods import loose
@@ -128,13 +136,13 @@ def unknown_call(walker: Walker, target: object, node: ast.Call, args: Args) -> 
 
 EFFECTS: dict[str, Effect] = {
     **dict.fromkeys(("os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput", "commands.getoutput",
-                     "asyncio.create_subprocess_shell", "pty.spawn", "sh.bash", "anyio.run_process", "anyio.open_process",
+                     "asyncio.create_subprocess_shell", "pty.spawn", "webbrowser.get", "anyio.run_process", "anyio.open_process",
                      "trio.run_process", "pexpect.spawn", "pexpect.run", "fabric.local", "invoke.run"), shell_code),
     **dict.fromkeys(("subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output",
                      "subprocess.Popen", "_posixsubprocess.fork_exec", "os.startfile"), process),
     "asyncio.create_subprocess_exec": many_words,
     **dict.fromkeys(("exec", "eval", "compile", "pickle.loads", "marshal.loads", "dill.loads", "code.interact"), code_run),
-    "runpy.run_path": run_path, "execfile": run_path,
+    **dict.fromkeys(("timeit.timeit", "timeit.repeat"), timed), "runpy.run_path": run_path, "execfile": run_path,
     **dict.fromkeys(("os.remove", "os.unlink"), file_effect("rm", "-f")),
     "os.rmdir": file_effect("rmdir"), "os.removedirs": file_effect("rmdir", "-p"),
     **dict.fromkeys(("shutil.rmtree", "distutils.dir_util.remove_tree", "setuptools.distutils.dir_util.remove_tree",

@@ -10,6 +10,7 @@ from ..values import join, unknown
 from .python_calls import EFFECTS
 from .python_files import emit, read_file, standard_input
 from .python_runs import shell_code
+from .python_shells import run_text
 from .python_values import Bound, Opened, PathText, is_items, join_path
 
 TYPE_CHECKING = False
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 def method(walker: Walker, target: Bound, node: ast.Call, args: Args, named: dict[str, object]) -> object:
     """A method of a known thing."""
     owner, name = target.owner, target.name
+    if name == "extractall" and (args or "path" in named):
+        emit(walker, "tar", literal("-x"), literal("-C"), walker.evaluator.text(named.get("path", *args[:1])))
+        return None
     if isinstance(owner, PathText):
         return _path_method(walker, owner, name, node, args)
     if isinstance(owner, Opened):
@@ -157,6 +161,7 @@ def _text_method(walker: Walker, owner: Value, name: str, node: ast.Call, args: 
     if owner.text is None and args and name in {"runsource", "runcode", "push", "run_cell"}:
         return EFFECTS["exec"](walker, args, {})
     if name in {"encode", "decode", "tobytes"} or owner.text is None:
+        run_text(walker, name, args)
         return owner
     found = _known_text_method(owner.text, name, [walker.evaluator.text(item).text for item in args])
     return walker.evaluator.unknown(node) if found is None else found
@@ -202,6 +207,7 @@ def loose(walker: Walker, name: str, node: ast.Call, args: Args, named: dict[str
     if name.startswith(("pathlib.Path.home", "pathlib.Path.cwd")):
         here = walker.st.cwds[0] if walker.st.cwds else "/"
         return PathText(literal(walker.m.places.home if name.startswith("pathlib.Path.home") else here))
+    run_text(walker, name.rpartition(".")[2], args)
     effect = _by_name(name, args)
     if effect is not None:
         return effect(walker, args, named)

@@ -135,4 +135,5 @@ def run_path(walker: Walker, args: Args, named: Named) -> object:
     """`runpy.run_path`."""
     del named
     path = walker.evaluator.text(args[0]) if args else Value()
-    return code_run(walker, [read_file(walker, path)], {}) if path.text is None else None
+    content = read_file(walker, path)
+    return code_run(walker, [content], {}) if path.text is None or content.text is not None else None

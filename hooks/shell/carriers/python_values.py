@@ -234,15 +234,9 @@ class Evaluator:
 
     def _subscript(self, node: ast.Subscript) -> object:
         owner = self.value(node.value)
-        if isinstance(owner, Ref) and owner.name == "os.environ":
-            from .python_texts import variable
-
-            return variable(self.walker, self.text(self.value(node.slice)))
-        if isinstance(owner, Ref) and owner.name == "sys.modules":
-            return Ref(self.text(self.value(node.slice)).text or "?")
-        if isinstance(owner, Ref) and owner.name.endswith("__dict__"):
-            name = self.text(self.value(node.slice)).text
-            return Ref(f"{owner.name.removesuffix('.__dict__')}.{name}" if name else "?")
+        if isinstance(owner, Ref):
+            found = self._of_reference(owner, self.value(node.slice))
+            return found if found is not None else self.unknown(node)
         sequence = owner if is_items(owner) else owner.text if isinstance(owner, Value) else None
         if sequence is None:
             self.value(node.slice) if not isinstance(node.slice, ast.Slice) else None
@@ -251,6 +245,21 @@ class Evaluator:
         if picked is None:
             return self.unknown(node)
         return literal(picked) if isinstance(picked, str) else picked
+
+    def _of_reference(self, owner: Ref, index: object) -> object:
+        """`os.environ[…]`, `sys.modules[…]`, `os.__dict__[…]`, programs of plumbum; None for anything else."""
+        text = self.text(index)
+        if owner.name == "os.environ":
+            from .python_texts import variable
+
+            return variable(self.walker, text)
+        if owner.name == "sys.modules":
+            return Ref(text.text or "?")
+        if owner.name.endswith("__dict__"):
+            return Ref(f"{owner.name.removesuffix('.__dict__')}.{text.text}" if text.text else "?")
+        from .python_shells import subscript
+
+        return subscript(self.walker, owner, index)
 
     def _picked(self, sequence: Any, index: ast.expr) -> object:
         try:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 SHELL = re.compile(
-    r"(?<![\w$>])(?:system|exec|popen|popen2|popen3|capture2e?|capture3|spawn|spawnSync|exec(?:File)?(?:Sync)?|execFile"
+    r"(?<![\w$>])(?:exec\.Command(?:Context)?|(?:syscall|unix)\.Exec|system\*|require\(['\"]cross-spawn['\"]\)(?:\.sync)?|system|exec|popen|popen2|popen3|capture2e?|capture3|spawn|spawnSync|exec(?:File)?(?:Sync)?|execFile"
     r"|shell_exec|passthru|proc_open|pcntl_exec|os\.execute|io\.popen|Kernel\.(?:system|exec|spawn)|Process\.(?:spawn|exec)"
     r"|IO\.popen|PTY\.spawn|Open3\.\w+|qx|run|shell|do shell script|System\.cmd|os:cmd|:os\.cmd|Deno\.Command|Deno\.run|Bun\.spawn\w*"
-    r"|exec\.Command(?:Context)?|Command::new|getRuntime\(\)\.exec|ProcessBuilder|Process\.Start|callCommand|callProcess|readProcess|readCreateProcess|rawSystem|run-shell-command|run-program"
+    r"|Command::new|getRuntime\(\)\.exec|ProcessBuilder|Process\.Start|callCommand|callProcess|readProcess|readCreateProcess|rawSystem|run-shell-command|run-program"
     r"|execvp|execlp|syscall|sh|execa|execaSync|zx|run_command|rawToChar|system2|pipeline)(?![\w])"
 )
 """Names of calls that hand their arguments to a shell or start a program, in any of the languages."""
@@ -17,14 +17,14 @@ LOOSE = frozenset({"run", "shell", "sh", "spawn", "exec", "pipeline", "syscall"}
 DELETE_TREE = re.compile(
     r"(?<![\w])(?:FileUtils\.(?:rm_rf?|rmtree|remove_dir|remove_entry(?:_secure)?|remove)|rm_rf|rmtree|remove_tree|rmSync|rmdirSync"
     r"|removeSync|rimrafSync|rimraf|(?:fs|fs(?:/promises|-extra)?['\"]\))\.(?:promises\.)?(?:rm|rmdir|remove)|fsp\.(?:rm|rmdir)|promises\.(?:rm|rmdir)|Deno\.remove(?:Sync)?"
-    r"|require\(['\"](?:rimraf|del|trash)['\"]\)(?:\.\w+)?|rm(?=\([^)]*\brecursive\s*[:=]\s*true)|removeItem|os\.RemoveAll|remove_dir_all|FileUtils\.deleteDirectory|deleteRecursively|Directory\.Delete|filesystem::remove_all|delete-directory-tree|delete-tree|AntBuilder\(\)\.delete|removeDirectoryRecursive|removePathForcibly"
+    r"|require\(['\"](?:rimraf|del|trash)['\"]\)(?:\.\w+)?|(?:shelljs['\"]\)|\bshell|\bshelljs)\.rm|delete-directory/files|rm(?=\([^)]*\brecursive\s*[:=]\s*true)|removeItem|os\.RemoveAll|remove_dir_all|FileUtils\.deleteDirectory|deleteRecursively|Directory\.Delete|Directory(?=\([^)]*\)\.delete)|filesystem::remove_all|delete-directory-tree|delete-tree|AntBuilder\(\)\.delete|removeDirectoryRecursive|removePathForcibly"
     r"|del\.sync|delete_tree|emptyDirSync|unlinkRecursive|deltree|File\.rm_rf!?|trash)(?![\w])"
 )
 DELETE = re.compile(
     r"(?<![\w])(?:unlink(?:Sync)?|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete|unlink)|FileUtils\.(?:rm|rm_f)|os\.[rR]emove|remove_file|Files\.delete(?:IfExists)?|rmdir|file\.remove|delete-file|removeFile)(?![\w])"
 )
 WRITE = re.compile(
-    r"(?<![\w])(?:(?:write|append)File(?:Sync)?|createWriteStream|file_put_contents|File\.(?:write|binwrite)|IO\.write|Deno\.write\w+|Bun\.write)(?![\w])"
+    r"(?<![\w])(?:(?:write|append)File(?:Sync)?|createWriteStream|file_put_contents|File\.(?:write|binwrite|truncate)|IO\.write|f?truncate(?:Sync)?|Deno\.write\w+|Bun\.write)(?![\w])"
 )
 READ = re.compile(
     r"(?<![\w])(?:read(?:File)?Sync|readFile|createReadStream|file_get_contents|readfile|File\.(?:read|readlines|binread|open)|IO\.read"
@@ -34,6 +34,21 @@ PERL_OPEN = re.compile(r"(?<![\w.])open\s*\(?\s*(?:my\s+)?[\w$*{}]+\s*,\s*")
 OTHER = re.compile(
     r"(?<![\w])(?:chmodSync|chownSync|chmod|chown|File\.chmod|FileUtils\.chmod_R|FileUtils\.chown_R|lchown)(?![\w])"
 )
+RENAME = re.compile(
+    r"(?<![\w])(?:(?:os|File|fs|fsp|promises)\.rename(?:Sync)?|(?<=\)\.)rename(?:Sync)?|rename|moveSync|FileUtils\.(?:mv|move))(?![\w])"
+)
+IDENTITY = re.compile(
+    r"(?:\bprocess\.|POSIX::|posix_|Process::(?:Sys|UID|GID|EUID)\.|\bPosix\.|\bsyscall\.|\bunix\.)"
+    r"(?:set(?:e|re|res)?[ugUG]id|Set(?:e|re|res)?[ug]id|change_privilege|grant_privilege|eid=|setgroups)\(?\s*\(?\s*0\b|\$[<>]\s*=\s*0\b"
+)
+"""Calls by which a process becomes root."""
+WALK = re.compile(
+    r"\bFile::Find\b|\bFind\.find\b|\bfind\s*\(\s*(?:\{|sub\b|\\&)|\bfinddepth\s*\(|filepath\.Walk\w*|\bfs\.WalkDir|WalkDir::new|RecursiveDirectoryIterator|\bwalkdir\b"
+    r"|Files\.walk\w*|\blfs\.dir\b|\bdirectory_iterator\b|\bnftw\s*\("
+)
+"""Calls that go through a whole tree."""
+ANGLES = re.compile(r"<((?:~?/|\$ENV\{)[^<>\n]*)>")
+"""Perl's `<~/x/*>`, which lists files."""
 KILL = re.compile(r"(?<![\w])(?:Process\.kill|process\.kill|posix_kill|kill)(?![\w])")
 NETWORK = re.compile(
     r"(?<![\w])(?:https?(?:['\"]\))?\.(?:request|get)|HTTP::Tiny|LWP::UserAgent|Net::FTP|Faraday|RestClient|HTTParty|WWW::Mechanize|import\(\s*['\"]https?:/|fetch|Net::HTTP\.\w+|URI\.open|LWP::Simple\S*|curl_init|TCPSocket\.new|fsockopen"
@@ -65,7 +80,7 @@ ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|([0-7]{3})|
 
 
 BETWEEN = re.compile(
-    r"[\s(\[,{]+|~[csS](?=['\"])|\)\s*\.args?\s*\(\s*&?\[?|(?:args|cmd|file|command|atPath|at|path|of|dir)\s*:|#[pP](?=['\"])|\}\s*(?=['\"])|=>|(?:glob|Dir(?:\.glob)?)\b|split\s*\(\s*/[^/]*/\s*,"
+    r"[\s,(]*\[\]string\{|c\((?=['\"])|[\s(\[,{]+|~[csS](?=['\"])|\)\s*\.args?\s*\(\s*&?\[?|(?:args|cmd|file|command|atPath|at|path|of|dir)\s*:|#[pP](?=['\"])|\}\s*(?=['\"])|=>|(?:glob|Dir(?:\.glob)?)\b|split\s*\(\s*/[^/]*/\s*,"
 )
 LISTS = re.compile(
     r"(?:q[qwx]?|%[wWqQi]?)\s*(?:\(([^()]*)\)|\{([^{}]*)\}|\[([^\[\]]*)\]|<([^<>]*)>|([/|!#])((?:(?!\5).)*)\5)",

@@ -9,6 +9,7 @@ from ..events import Redirect, Stdin, Value, literal
 from ..programs import make_event, run_argv
 from ..values import join, unknown
 from .script_patterns import (
+    ANGLES,
     ASSIGN,
     BACKTICKS,
     CHDIR,
@@ -20,6 +21,7 @@ from .script_patterns import (
     FETCHED,
     FETCHED_RUN,
     FORKS,
+    IDENTITY,
     KILL,
     LOOSE,
     NETWORK,
@@ -29,13 +31,18 @@ from .script_patterns import (
     POSTFIX_RUN,
     QUOTED_RUN,
     READ,
+    RENAME,
     SHELL,
     STRING,
+    WALK,
     WHOLE_ENVIRONMENT,
     WRITE,
 )
 from .script_text import homes, joined, unescape
 from .script_words import Words
+
+FORKING = frozenset("perl ruby php node nodejs gcc g++ cc c++ clang clang++ tcc lua luajit".split())
+"""Languages in whose text a `fork` in a loop is a process bomb."""
 
 
 class Scanner(Words):
@@ -44,6 +51,8 @@ class Scanner(Words):
     def scan(self, source: str) -> None:
         """Find everything telling in the text."""
         self.m.step(4)
+        if self.language == "perl":
+            source = ANGLES.sub(r"'\1'", source)
         source = joined(homes(source, self.m.places.home))
         for found in list(CHDIR.finditer(source))[:1]:
             self._enter(source, found.end())
@@ -51,11 +60,13 @@ class Scanner(Words):
             value, _end = self._literal(source, found.end())
             if value is not None:
                 self.names[found[1]] = value
-        if FORKS.search(source) and self.language in {"perl", "ruby", "php", "node", "nodejs"}:
+        if self.language in FORKING and FORKS.search(source):
             self.m.fork_bomb = self.m.fork_bomb or self.fr.segment
         self._shell_calls(source)
         self._file_calls(source)
         self._evals(source)
+        if IDENTITY.search(source):
+            self._emit("setpriv", literal("--reuid=0"))
         if WHOLE_ENVIRONMENT.search(source):
             self._emit("printenv")
         if FETCHED.search(source) and NETWORK.search(source):
@@ -150,35 +161,61 @@ class Scanner(Words):
             inside.unread = fed.stdin.text
             run_shell(self.m, inside, fed, code, self.language)
         elif ">" in mode:
-            self._emit(":", redirect=Redirect(">", 1, target))
+            self._write(target, append=">>" in mode)
         else:
             self._emit("cat", target)
 
     def _file_calls(self, source: str) -> None:
-        for pattern, flags in ((DELETE_TREE, ("-r", "-f")), (DELETE, ("-f",))):
-            for found in pattern.finditer(source):
-                for word in self._first(source, found.end()):
-                    self._emit("rm", *(literal(flag) for flag in flags), word)
-        for found in (*POSTFIX_DELETE.finditer(source), *EACH_DELETE.finditer(source)):
-            self._emit("rm", literal("-r"), literal("-f"), self.m.value(unescape(found[1][1:-1])))
+        self._deletions(source)
         for found in WRITE.finditer(source):
             for word in self._first(source, found.end())[:1]:
-                self._emit(":", redirect=Redirect(">", 1, word))
-                self.m.write(word, None, self.m.trace[-1])
+                self._write(word, append="append" in found[0])
         for found in READ.finditer(source):
             self._read_call(source, found.end())
+        self._renames(source)
         quoted = [found.span() for found in re.finditer(STRING, source)]
         for found in (*OTHER.finditer(source), *KILL.finditer(source)):
             if not any(start < found.start() < end for start, end in quoted):
                 self._other_call(source, found)
 
+    def _deletions(self, source: str) -> None:
+        flags = (literal("-r"), literal("-f"))
+        trees, single = list(DELETE_TREE.finditer(source)), list(DELETE.finditer(source))
+        for found in trees:
+            for word in self._first(source, found.end()):
+                self._emit("rm", *flags, word)
+        for found in single:
+            for word in self._first(source, found.end()):
+                self._emit("rm", flags[1], word)
+        for found in (*POSTFIX_DELETE.finditer(source), *EACH_DELETE.finditer(source)):
+            self._emit("rm", *flags, self.m.value(unescape(found[1][1:-1])))
+        if (trees or single) and WALK.search(source):
+            for root in self._roots(source):
+                self._emit("rm", *flags, root)
+
+    def _roots(self, source: str) -> list[Value]:
+        """The folders named in a text that goes through a tree and deletes what it comes upon."""
+        texts = [unescape(found[0][1:-1]) for found in re.finditer(STRING, source)]
+        return [self.m.value(text) for text in texts if text.startswith(("/", "~", "..")) or text == "."]
+
+    def _renames(self, source: str) -> None:
+        for found in RENAME.finditer(source):
+            words, known = self._arguments(source, found.end())
+            if known and len(words) > 1:
+                self._emit("mv", *words[:2])
+                self.m.write(words[1], None, self.m.trace[-1])
+
     def _read_call(self, source: str, at: int) -> None:
         for word in self._first(source, at)[:1]:
             mode = self._arguments(source, at)[0][1:2]
             if mode and (mode[0].text or "")[:1] in {"w", "a", "x"}:
-                self._emit(":", redirect=Redirect(">", 1, word))
+                self._write(word, append=(mode[0].text or "")[:1] == "a")
             else:
                 self._emit("cat", word)
+
+    def _write(self, path: Value, *, append: bool) -> None:
+        self._emit(":", redirect=Redirect(">>" if append else ">", 1, path))
+        self.m.write(path, None, self.m.trace[-1], append=append)
 
     def _other_call(self, source: str, found: re.Match[str]) -> None:
         words, known = self._arguments(source, found.end())

@@ -8,7 +8,7 @@ from ...frozen import replace
 from ..code import note_fetched_code, note_unknown_code
 from ..events import ExecEvent, Value
 from ..machine import Frame, Machine, Outcome, State
-from ..options import after
+from ..options import after, values_of
 from ..redirects import content_of
 from ..values import join, literal, unknown
 from .shells import note_unknown_script, own_file, with_upstream
@@ -19,7 +19,7 @@ CODE_OPTIONS: dict[str, tuple[str, ...]] = {
     "luajit": ("e",), "Rscript": ("e",), "R": ("e",), "julia": ("e", "E"), "osascript": ("e",), "expect": ("c",),
     "guile": ("c",), "groovy": ("e",), "elixir": ("e", "-eval"), "erl": ("eval",), "scala": ("e",), "irb": ("e",),
     "ts-node": ("e", "p", "-eval"), "tsx": ("e", "p", "-eval"), "swift": ("e",), "octave": ("-eval",), "matlab": ("batch", "r"), "raku": ("e",), "sbcl": ("-eval", "-load"), "ghci": ("e",), "clojure": ("e",), "bb": ("e",),
-    "crystal": ("e",), "nim": ("-eval",), "jshell": ("e",), "kotlin": ("e",),
+    "jshell": ("e",), "ghc": ("e",), "racket": ("e",), "zx": ("-eval",),
 }  # fmt: skip
 VALUED: dict[str, frozenset[str]] = {
     "perl": frozenset({"-I", "-M", "-m", "-i"}),
@@ -28,7 +28,13 @@ VALUED: dict[str, frozenset[str]] = {
     "php": frozenset({"-d", "-c", "-t", "-S"}),
     "lua": frozenset({"-l"}),
 }
-LOADED = {"node": ("-r", "--require", "--import", "--loader"), "ruby": ("-r",), "perl": (), "lua": ("-l",)}
+LOADED: dict[str, tuple[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("node", "nodejs", "ts-node", "tsx"), ("r", ("require", "import", "loader", "experimental-loader"))),
+    **dict.fromkeys(("ruby", "jruby"), ("r", ("require",))), "perl": ("M", ()), **dict.fromkeys(("lua", "luajit"), ("l", ())),
+    "php": ("d", ()), "bun": ("r", ("preload", "require")),
+}  # fmt: skip
+"""The options that name modules to load before anything else."""
+ENDINGS = ("", ".js", ".cjs", ".mjs", ".rb", ".pm", ".lua")
 SUBCOMMANDS = frozenset({"run", "test", "install", "add", "remove", "fmt", "lint", "check", "task", "x", "create", "init",
                          "upgrade", "build", "pm", "link", "update", "cache", "compile", "serve", "doc", "bench", "info", "repl"})  # fmt: skip
 
@@ -39,17 +45,21 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     inner = replace(fr, via=(*fr.via, name), depth=fr.depth + 1)
     words = event.argv
     codes, at = _codes(name, words)
-    for code in codes:
+    for code in (*preloaded(m, st, name, words[:at]), *codes):
         run_source(m, st, inner, name, code, words[at:])
     if name in {"perl", "ruby"} and any(re.match(r"-[a-z0-9]*i", value.prefix) for value in words[:at]):
         from .editors import changed
 
-        changed(m, st, event)
+        changed(m, st, event, words[at:])
     if codes:
         return None
     rest = words[at:]
     if name in {"deno", "bun"} and rest:
         return _subcommand(m, st, inner, event, rest)
+    if name == "ghc":
+        from .compiled import build
+
+        return build(m, st, fr, event)
     if rest and rest[0].text not in {"-", "/dev/stdin", "inspect"}:
         return _script(m, st, inner, name, rest)
     return _stdin(m, st, inner, event, name, rest)
@@ -77,6 +87,27 @@ def _codes(name: str, words: tuple[Value, ...]) -> tuple[list[Value], int]:
             index += 1
         index += 1
     return codes, index
+
+
+def preloaded(m: Machine, st: State, name: str, words: tuple[Value, ...]) -> list[Value]:
+    """The modules loaded first, as far as the command wrote them or holds them (`data:text/javascript,…`)."""
+    short, long = LOADED.get(name, ("", ()))
+    texts: list[Value] = []
+    for value in values_of(words, short, *long) if short else ():
+        module = value.prefix.partition("auto_prepend_file=")[2] if name == "php" else value.prefix
+        if module.startswith("data:"):
+            texts.append(literal(module.partition(",")[2]))
+        elif module and st.files:
+            texts.extend(_module(m, st, module.partition("=")[0].replace("::", "/")))
+    return texts
+
+
+def _module(m: Machine, st: State, module: str) -> list[Value]:
+    named = [text for end in ENDINGS if (text := content_of(m, st, literal(module + end))) is not None]
+    if named or module.startswith((".", "/")):
+        return named
+    tails = tuple(f"/{module}{end}" for end in ENDINGS[1:])
+    return [file.contents[-1] for path, file in st.files.items() if path.endswith(tails) and file.contents]
 
 
 def _code_option(text: str, letters: tuple[str, ...], valued: frozenset[str]) -> int | None:

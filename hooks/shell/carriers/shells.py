@@ -12,6 +12,7 @@ from ..machine import DONE, Frame, Machine, Outcome, State
 from ..options import has, skip, values_of
 from ..programs import run_argv
 from ..redirects import content_of
+from ..tables import HANDLERS
 from ..values import unknown
 
 VALUED = "oO"
@@ -172,6 +173,8 @@ def run_script(m: Machine, st: State, fr: Frame, event: ExecEvent, content: Valu
         words = first[2:].split(None, 1)
         name = posixpath.basename(words[0]) if words else "sh"
         if name not in {"sh", "bash", "dash", "zsh", "ksh", "ash"}:
+            if name in m.guarded and HANDLERS.get(name, "files:").startswith("files:"):
+                m.unchecked("code", fr.segment, f"the script's first line hands it to {name}", program=name)
             argv = [literal(word) for word in words]
             return run_argv(m, st, inner, [*argv, event.program, *event.argv])
     inside = _fresh(st, event.program, event.argv)
