@@ -19,6 +19,7 @@ from ..options import (
     SessionOptions,
     WorkOptions,
 )
+from ..stdin import task_text
 
 _WITHOUT = ("cache", "thinking", "streaming", "count_tokens", "share_prefix")
 
@@ -142,7 +143,9 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
 @click.option("-c", "--continue", "go_on", is_flag=True, help="Go on with the newest session of this folder.")
 @options(MODEL, LIMITS, LAW, WORK, OUTPUT)
 def command(task: tuple[str, ...], **given: Any) -> int:
-    """Give TASK to the lead agent in this folder. Without TASK the text is read from standard input.
+    """Give TASK to the lead agent in this folder.
+
+    Without TASK it is read from standard input; with -p what is piped in goes along with TASK.
 
     The lead plans, hands parts to isolated subagents, checks what comes back, and reports. Every tool call of every
     agent passes the same hooks and rules and lands in one audit log (`decurion audit show last`).
@@ -154,7 +157,7 @@ def command(task: tuple[str, ...], **given: Any) -> int:
         from dataclasses import replace
 
         chosen = replace(chosen, resume=find_session(chosen.workspace, given["resume"]).name)
-    prompt = " ".join(task).strip() or _from_stdin()
+    prompt = task_text(" ".join(task), print_mode=given["print_mode"])
     if not prompt and not chosen.resume:
         raise UsageError('There is no task. Write one: decurion run "rename load to read_config".')
     return start(chosen, prompt, given)
@@ -170,12 +173,3 @@ def start(chosen: SessionOptions, prompt: str, given: dict[str, Any]) -> int:
     return run_session(
         chosen, prompt, given["output_format"], quiet=given["print_mode"], verbose=given["verbose"]
     )
-
-
-def _from_stdin() -> str:
-    if sys.stdin is None or sys.stdin.isatty():
-        return ""
-    try:
-        return sys.stdin.read().strip()
-    except UnicodeDecodeError:
-        raise UsageError("The task on standard input is not UTF-8 text.") from None

@@ -115,6 +115,7 @@ def _point_to_the_log(session_id: str) -> None:
     lines = (
         ("who started whom, and what each one did", f"tree {session_id}"),
         ("what was refused, to whom, by which rule", f"show {session_id} --decision deny"),
+        ("proof that nothing was altered or is missing", f"verify {session_id}"),
         ("all of it as one HTML page", f"report {session_id}"),
     )
     click.echo("\nThe log has every call of every agent. Look further:")

@@ -1,0 +1,55 @@
+"""What is piped into the program: the task itself, or what goes along with it."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import sys
+
+import click
+
+from decurion.hooks import UsageError
+
+FIRST_BYTE_SECONDS = 3.0
+"""How long a pipe may keep silent beside a task: a program that was started with a pipe it never uses is no input."""
+
+
+def task_text(said: str, *, print_mode: bool) -> str:
+    """Give the task: what the command line says, else what is piped in; with `-p` both, as Claude Code does.
+
+    Without `-p` a task is taken as it stands, so that a shell loop that feeds several commands keeps its input.
+
+    Raises:
+        UsageError: what is piped in is not UTF-8 text.
+    """
+    said = said.strip()
+    if said and not (print_mode and _has_input()):
+        return said
+    return "\n\n".join(filter(None, (said, _read())))
+
+
+def _has_input() -> bool:
+    """Whether a file or a pipe stands at standard input, and the pipe says something (its end, too) in time."""
+    if sys.stdin is None:
+        return False
+    try:
+        number = sys.stdin.fileno()
+        mode = os.fstat(number).st_mode
+        if not stat.S_ISFIFO(mode):
+            return stat.S_ISREG(mode)
+        if select.select([number], [], [], FIRST_BYTE_SECONDS)[0]:
+            return True
+    except (OSError, ValueError):  # closed, or no file at all
+        return False
+    click.echo("decurion: nothing came on standard input; going on with the task alone.", err=True)
+    return False
+
+
+def _read() -> str:
+    if sys.stdin is None or sys.stdin.isatty():
+        return ""
+    try:
+        return sys.stdin.read().strip()
+    except UnicodeDecodeError:
+        raise UsageError("The task on standard input is not UTF-8 text.") from None
