@@ -6,19 +6,17 @@ What names a whole tool becomes a gate here; what has a specifier becomes rules,
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from decurion.agents.dispatch import Approve
-from decurion.hooks import ConfigError, Decision, Event, PreToolUse, ToolCall, ask, deny
+from decurion.hooks import ConfigError, Decision, Event, PreToolUse, ToolCall, UsageError, ask, deny
 from decurion.hooks.chain import Hook
 from decurion.hooks.matchers import ECOSYSTEM, our_name
 from decurion.hooks.rules import Source
 
 from .options import LawOptions, PermissionMode
 
-_RULE = re.compile(r"(?:[^,(]|\([^)]*\))+")
 _CHAINING = (";", "&", "|", "`", "$(", "\n", ">", "<")
 _EVERYTHING = ("", "*", "**", ":*", "./**", "/**", "//**")
 _WRITING = ("bash", "write_file", "edit_file")
@@ -29,8 +27,28 @@ def split_rules(text: str) -> list[str]:
 
     >>> split_rules("Bash(git log:*, -p), Read")
     ['Bash(git log:*, -p)', 'Read']
+
+    Raises:
+        UsageError: parentheses do not match; half a rule could mean the whole tool.
     """
-    return [part.strip() for part in _RULE.findall(text) if part.strip()]
+    parts, depth = [""], 0
+    for char in text:
+        depth += (char == "(") - (char == ")")
+        if depth < 0:
+            break
+        if char == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += char
+    if depth:
+        raise UsageError(f"The parentheses of `{text}` do not match; write rules such as 'Bash(git push:*)'.")
+    return [part.strip() for part in parts if part.strip()]
+
+
+def strangers(rules: Sequence[str]) -> list[str]:
+    """Give the tools that rules name and nobody here has, as they were written."""
+    named = [(rule.partition("(")[0].strip(), parse_rule(rule)[0]) for rule in rules]
+    return list(dict.fromkeys(written for written, tool in named if tool not in ECOSYSTEM))
 
 
 def whole_tools(rules: Sequence[str]) -> frozenset[str]:
@@ -113,8 +131,13 @@ def parse_rule(rule: str) -> tuple[str, str]:
 
     >>> parse_rule("Bash(git push:*)")
     ('bash', 'git push:*')
+
+    Raises:
+        ConfigError: it opens a parenthesis and does not end with one; half a rule could mean the whole tool.
     """
-    name, _, rest = rule.strip().partition("(")
+    name, opened, rest = rule.strip().partition("(")
+    if opened and not rest.endswith(")"):
+        raise ConfigError(f"`{rule}` is no rule: write it as `Bash(git push:*)`", "permissions")
     return our_name(name.strip()), rest.removesuffix(")").strip()
 
 

@@ -31,6 +31,16 @@ def _names(_context: click.Context, _parameter: click.Parameter, values: tuple[s
     return tuple(rule for value in values for rule in split_rules(value))
 
 
+def _refused(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Split as `_names`; a tool that nobody has may be a slip of the pen, and would refuse nothing in silence."""
+    from ..permissions import strangers
+
+    rules = _names(context, parameter, values)
+    for name in strangers(rules):
+        click.echo(f"decurion: there is no tool `{name}` here, so --disallowedTools refuses nothing by it.", err=True)
+    return rules
+
+
 MODEL = (
     click.option("--model", default="", help="Model name, tier (opus, sonnet, haiku) or `offline`. Default: ANTHROPIC_MODEL, else claude-sonnet-5-5."),
     click.option("--subagent-model", default="", help="Model of subagents whose definition names none."),
@@ -54,7 +64,7 @@ LAW = (
     click.option("--trust-project", is_flag=True, help="Run the hooks configured by this project, this once."),
     click.option("--permission-mode", type=click.Choice(PERMISSION_MODES), default="default", show_default=True, help="plan: read only. bypassPermissions: `ask` rules pass; deny rules never do."),
     click.option("--allowedTools", "--allowed-tools", "allowed", multiple=True, callback=_names, help="Answer `ask` rules with yes, such as 'Bash(git push:*)'; a comma list."),
-    click.option("--disallowedTools", "--disallowed-tools", "disallowed", multiple=True, callback=_names, help="Tools or rules such as 'Bash(npm publish:*)' to refuse; a comma list."),
+    click.option("--disallowedTools", "--disallowed-tools", "disallowed", multiple=True, callback=_refused, help="Tools or rules such as 'Bash(npm publish:*)' to refuse; a comma list."),
 )  # fmt: skip
 WORK = (
     click.option("--verify", default="", help="Check command, run after the work (and after each merge with -w)."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from decurion.hooks import ConfigError, Decision, PreToolUse, RunRef, ToolCall, Verdict, ask
+from decurion.hooks import ConfigError, Decision, PreToolUse, RunRef, ToolCall, UsageError, Verdict, ask
 from decurion.hooks.chain import HookChain
 from decurion.hooks.rules import EXAMPLE_PLACES, Law
 from decurion.orchestrator.options import LawOptions, PermissionMode
@@ -16,6 +16,7 @@ from decurion.orchestrator.permissions import (
     permission_hooks,
     permission_sources,
     split_rules,
+    strangers,
 )
 
 REF = RunRef("s", "a", "general")
@@ -38,6 +39,23 @@ def bash(command: str) -> ToolCall:
 )
 def test_a_comma_list_is_split_outside_parentheses(text: str, rules: list[str]) -> None:
     assert split_rules(text) == rules
+
+
+@pytest.mark.parametrize(
+    "text", ["Bash(", "Bash(git push:*", "Read, Bash(git push:*), Bash(a", "Bash)", "a)(b"]
+)
+def test_half_a_rule_is_refused_for_it_could_mean_the_whole_tool(text: str) -> None:
+    with pytest.raises(UsageError, match="parentheses"):
+        split_rules(text)
+    with pytest.raises(ConfigError, match="is no rule"):
+        parse_rule("Bash(git push:*")
+
+
+def test_rules_of_tools_that_nobody_has_are_named() -> None:
+    assert strangers(["Bsh(rm:*)", "Bash(rm:*)", "Edit", "WebFetch", "WebFetch(domain:x)", "task"]) == [
+        "Bsh",
+        "WebFetch",
+    ]
 
 
 @pytest.mark.parametrize(
