@@ -181,13 +181,15 @@ class Dispatcher:
             results.contexts.append(decision.context)
         if decision.verdict == Verdict.ASK:
             decision = await self._asked(ref, call, decision)
-        if not decision.blocks:
-            args = call.args if decision.updated_args is None else decision.updated_args
-            # A hook's rewrite must fit the tool's schema like any other arguments.
-            checked = self._prepared(ref, ToolCall(call.id, call.name, args), {}, results)
-            return [Allowed(checked, decision)] if checked else []
-        self._refuse(ref, call, decision, results)
-        return []
+        if decision.blocks:
+            self._refuse(ref, call, decision, results)
+            return []
+        if decision.updated_args is None:
+            return [Allowed(call, decision)]
+        # A hook's rewrite must fit the tool's schema like any other arguments.
+        rewritten = ToolCall(call.id, call.name, decision.updated_args)
+        checked = self._prepared(ref, rewritten, {}, results)
+        return [Allowed(checked, decision)] if checked else []
 
     async def _asked(self, ref: RunRef, call: ToolCall, decision: Decision) -> Decision:
         """Let a person decide; hooks hear of it, for a person may have to be called to the terminal."""
@@ -220,6 +222,9 @@ class Dispatcher:
                 await self._run_one(context, one, results)
 
     async def _run_together(self, context: ToolContext, calls: Sequence[Allowed], results: Results) -> None:
+        if len(calls) == 1:
+            await self._run_one(context, calls[0], results)
+            return
         async with task_group() as group:
             for call in calls:
                 await group.start(self._run_one, context, call, results)

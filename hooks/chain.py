@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
+from inspect import isawaitable, iscoroutinefunction
+from time import monotonic
 from typing import Any, Literal
 
 import anyio
@@ -23,7 +25,7 @@ from .matchers import compiled, matches
 __all__ = ("DEFAULT_TIMEOUT", "MAX_STOP_REFUSALS", "Answer", "Hook", "HookChain", "check_hook")
 
 Answer = Decision | None
-Run = Callable[[Event], Awaitable[Answer]]
+Run = Callable[[Event], Awaitable[Answer] | Answer]
 
 MAX_ROUNDS = 3
 """How often a call may be rewritten and judged again: two hooks that settle need two rounds, a fight never ends."""
@@ -41,7 +43,8 @@ class Hook:
     `matcher` selects by the event's subject (tool name, agent type of subagent events, `source`, `trigger`, `kind`,
     `reason`), see `matchers`; `agents` by the acting agent's type, shell-style. `timeout` is in seconds and starts
     when this hook starts. `run` gives a decision, or None for no opinion; it raises `HookFailure`, or anything
-    else, where it could not do its work.
+    else, where it could not do its work. One that never waits is best a plain function: it is asked without a task
+    of its own.
     """
 
     name: str
@@ -134,41 +137,74 @@ class HookChain:
 
 async def _gather(event: Event, hooks: list[Hook]) -> list[Decision]:
     """Start all hooks in order, wait for all, and give their answers in the same order."""
-    if len(hooks) <= 1:
-        return [await _answer(hook, event) for hook in hooks]
     answers = [_failure(hook, "no answer", "it ended without one") for hook in hooks]
+    waiting: list[tuple[int, Awaitable[Answer] | None]] = []
+    for place, hook in enumerate(hooks):
+        begun = None if iscoroutinefunction(hook.run) else _at_once(hook, event)
+        if isinstance(begun, Decision):
+            answers[place] = begun
+        else:
+            waiting.append((place, begun))
     # trio shuffles the tasks it starts, so each takes the next hook when it begins: the order is a promise.
-    places = iter(range(len(hooks)))
+    line = iter(waiting)
 
     async def take_next() -> None:
-        place = next(places)
-        answers[place] = await _answer(hooks[place], event)
+        place, begun = next(line)
+        answers[place] = await _answer(hooks[place], event, begun)
 
-    async with anyio.create_task_group() as group:
-        for _ in hooks:
-            group.start_soon(take_next)
+    if len(waiting) == 1:
+        await take_next()
+    elif waiting:
+        async with anyio.create_task_group() as group:
+            for _ in waiting:
+                group.start_soon(take_next)
     return answers
 
 
-async def _answer(hook: Hook, event: Event) -> Decision:
+def _at_once(hook: Hook, event: Event) -> Decision | Awaitable[Answer]:
+    """Ask a hook that is a plain function. It may still give something to wait for."""
+    began = monotonic()
+    try:
+        answer = hook.run(event)
+    except BaseException as error:  # noqa: BLE001 - what must not be caught is raised again there
+        return _broken(hook, error)
+    if isawaitable(answer):
+        return answer
+    return (
+        _late(hook, " and answered too late")
+        if monotonic() - began > hook.timeout
+        else _proper(hook, event, answer)
+    )
+
+
+async def _answer(hook: Hook, event: Event, begun: Awaitable[Answer] | None) -> Decision:
     """Run one hook within its time limit and make a failure of whatever is not a proper answer."""
     began = anyio.current_time()
     try:
         with anyio.move_on_after(hook.timeout) as limit:
-            answer = await hook.run(event)
+            answer: Any = hook.run(event) if begun is None else begun
+            answer = await answer
             # A hook that blocks the event loop cannot be cancelled, and a late yes must not count.
             if anyio.current_time() - began <= hook.timeout:
                 return _proper(hook, event, answer)
-    except HookFailure as error:
+    except BaseException as error:  # noqa: BLE001 - what must not be caught is raised again there
+        return _broken(hook, error)
+    return _late(hook, "" if limit.cancelled_caught else " and answered too late")
+
+
+def _broken(hook: Hook, error: BaseException) -> Decision:
+    """Make a refusal of whatever goes wrong in a hook; a cancellation from outside and the end of the program go on."""
+    if isinstance(error, HookFailure):
         return _failure(hook, error.kind, error.text)
-    except anyio.get_cancelled_exc_class():
-        if is_cancelled():
-            raise
+    if isinstance(error, anyio.get_cancelled_exc_class()) and not is_cancelled():
         return _failure(hook, "cancelled itself")
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever goes wrong in a gate must refuse
+    if isinstance(error, (Exception, SystemExit)):
         return _failure(hook, f"raised {type(error).__name__}", str(error))
-    late = "" if limit.cancelled_caught else " and answered too late"
-    return _failure(hook, "time limit", f"it took longer than {hook.timeout:g} s{late}")
+    raise error
+
+
+def _late(hook: Hook, how: str) -> Decision:
+    return _failure(hook, "time limit", f"it took longer than {hook.timeout:g} s{how}")
 
 
 def _proper(hook: Hook, event: Event, answer: object) -> Decision:
@@ -256,7 +292,9 @@ def _feedback(said: Decision) -> Decision:
 
 def _noted(decision: Decision, heard: list[Decision]) -> Decision:
     """Add to the answer what is no verdict: text for the model, messages for the person, failures for the log."""
-    decision = merge([decision, *(Decision(context=one.context) for one in heard)])
+    contexts = "\n".join(dict.fromkeys(filter(None, (decision.context, *(one.context for one in heard)))))
+    if contexts != decision.context:
+        decision = replace(decision, context=contexts)
     added: dict[str, Any] = {}
     if failures := [_note(one) for one in heard if one.rule == HOOK_FAILED]:
         added["failures"] = failures

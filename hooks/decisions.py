@@ -80,6 +80,8 @@ def merge(decisions: Iterable[Decision]) -> Decision:
     given = tuple(decisions)
     if not given:
         return Decision()
+    if len(given) == 1 and given[0].updated_args is None:
+        return given[0]
     top = max(decision.verdict for decision in given)
     leaders = [decision for decision in given if decision.verdict == top]
     rewrites = [decision.updated_args for decision in given if decision.updated_args is not None]

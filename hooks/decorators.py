@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from inspect import isawaitable
 from typing import Any, Literal, overload
 
 from .calls import ToolCall
@@ -56,10 +55,8 @@ def _decorator(
     names = frozenset(name.strip() for name in (events or "PreToolUse").replace("|", ",").split(","))
 
     def decorate(function: Callable[[Any], Awaitable[Answer] | Answer]) -> Hook:
-        async def run(event: Event) -> Answer:
-            subject = event.call if events is None and isinstance(event, PreToolUse) else event
-            answer = function(subject)
-            return await answer if isawaitable(answer) else answer
+        def run(event: Event) -> Awaitable[Answer] | Answer:
+            return function(event.call if events is None and isinstance(event, PreToolUse) else event)
 
         name = getattr(function, "__name__", repr(function))
         hook = Hook(name, names, run, from_globs(tools), kind, timeout, agents)

@@ -25,7 +25,7 @@ def fence_hook(workspace: Path, session_folder: Path, workplaces: Mapping[str, P
     protected = (repository_top(workspace), session_folder.resolve())
     trees = session_folder.resolve() / "git" / "trees"
 
-    async def run(event: Event) -> Decision | None:
+    def run(event: Event) -> Decision | None:
         if not isinstance(event, PreToolUse) or event.call.name != "bash":
             return None
         place = workplaces.get(event.ref.agent_id)

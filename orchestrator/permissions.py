@@ -88,7 +88,7 @@ def permission_hooks(denied: Sequence[str], asked: Sequence[str]) -> list[Hook]:
     if not refused and not questioned:
         return []
 
-    async def run(event: Event) -> Decision | None:
+    def run(event: Event) -> Decision | None:
         name = event.call.name if isinstance(event, PreToolUse) else ""
         if name in refused:
             return deny(f"the tool {name} is switched off here", f"permission:{name}")
@@ -104,7 +104,7 @@ def mode_hook(mode: PermissionMode) -> list[Hook]:
     if mode != "plan":
         return []
 
-    async def run(event: Event) -> Decision | None:
+    def run(event: Event) -> Decision | None:
         if isinstance(event, PreToolUse) and event.call.name in _WRITING:
             return deny("plan mode: read and search only, then report the plan", "permission-mode")
         return None

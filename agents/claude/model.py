@@ -58,6 +58,20 @@ class ClaudeModel:
             request.messages if isinstance(request.messages, History) else History.restore(request.messages)
         )
         tries = Tries(request, self.settings, self._clock, report, self._observe, reached=self._reached)
+        try:
+            return await self._try_once(request, history, tries)
+        except Failed as failed:
+            return await self._try_again(request, history, tries, failed)
+
+    async def _try_again(self, request: ModelRequest, history: History, tries: Tries, first: Failed) -> Reply:
+        """Go on from a failure: tenacity sees it as its first try. Most requests never come here."""
+        failures = [first]
+
+        async def attempt() -> Reply:
+            if failures:
+                raise failures.pop()
+            return await self._try_once(request, history, tries)
+
         retrying = tenacity.AsyncRetrying(
             sleep=tries.sleep,
             stop=tries.stop,
@@ -67,7 +81,7 @@ class ClaudeModel:
             reraise=True,
         )
         try:
-            return await retrying(self._try_once, request, history, tries)
+            return await retrying(attempt)
         except Failed as failed:
             raise tries.final(failed.failure) from failed
 
@@ -128,7 +142,7 @@ class ClaudeModel:
                 return got
             client = self._opened()
             stream = await client.post(
-                PATH,
+                self._url(client),
                 cast_to=Message,
                 stream=True,
                 stream_cls=Events,
@@ -140,6 +154,12 @@ class ClaudeModel:
         client = self._opened()
         message = await client.post(PATH, cast_to=Message, **self._payload(body))
         return message.to_dict(warnings=False)
+
+    def _url(self, client: Any) -> str:
+        """The whole address where that will do: the SDK takes an address apart three times to join a path to it."""
+        if not takes_bytes(self.settings.endpoint):
+            return PATH
+        return str(client.base_url).rstrip("/") + PATH
 
     def _payload(self, body: bytes) -> dict[str, Any]:
         return {"content": body} if takes_bytes(self.settings.endpoint) else {"body": orjson.loads(body)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,21 +33,25 @@ def inside(given: str, root: Path, *also: Path) -> Place:
         ToolError: when the path is empty, cannot be a path, leads out, or passes a link that leads nowhere.
     """
     _check_text(given)
-    roots = [Path(os.path.realpath(folder)) for folder in (root, *also)]
-    spellings = [roots[0] / name for name in candidates(given)]
-    wanted = next((path for path in spellings if os.path.lexists(path)), spellings[0])
-    resolved = Path(os.path.realpath(wanted))
-    if not any(resolved.is_relative_to(folder) for folder in roots):
+    top = os.path.realpath(root)
+    spellings = [str(Path(top, name)) for name in candidates(given)]
+    wanted = next(filter(os.path.lexists, spellings), spellings[0])
+    resolved = os.path.realpath(wanted)
+    below = _below(top, resolved)
+    if below is None and all(_below(os.path.realpath(folder), resolved) is None for folder in also):
         raise ToolError(
-            f"{shown(given)!r} leads out of the workspace; only paths inside {shown(str(roots[0]))} can be used"
+            f"{shown(given)!r} leads out of the workspace; only paths inside {shown(top)} can be used"
         )
-    _refuse_dangling(wanted, given)
-    return Place(resolved, relative(resolved, roots))
+    path = Path(resolved)
+    if resolved != wanted or not path.exists():
+        _refuse_dangling(Path(wanted), given)
+    return Place(path, shown(resolved if below is None else below or "."))
 
 
-def relative(path: Path, roots: Sequence[Path]) -> str:
-    """Return how a resolved path is shown: relative to the first root where it lies in it, else absolute."""
-    return shown(str(path.relative_to(roots[0]) if path.is_relative_to(roots[0]) else path))
+def _below(folder: str, path: str) -> str | None:
+    """Return what a resolved path is called in a resolved folder (the folder itself: nothing), None outside of it."""
+    inside_it = path == folder or path.startswith(folder if folder == os.sep else folder + os.sep)
+    return path[len(folder) :].lstrip(os.sep) if inside_it else None
 
 
 def _check_text(given: str) -> None:

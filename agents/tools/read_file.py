@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import stat
+from itertools import accumulate
 from pathlib import Path
 from typing import Annotated
 
@@ -110,18 +111,24 @@ def _numbered(text: str, offset: int, count: int, limits: Limits, notes: list[st
         return "[the file is empty]"
     if offset > len(lines):
         raise ToolError(f"offset {offset} is past the end; the file has {len(lines)} lines")
-    shown: list[str] = []
-    room = limits.read_chars
-    for number, line in enumerate(lines[offset - 1 : offset - 1 + count], start=offset):
-        numbered = f"{number:>6}\t{_cut(line.removesuffix(CARRIAGE_RETURN), limits.line_chars)}"
-        room -= len(numbered) + 1
-        if room < 0 and shown:
-            break
-        shown.append(numbered)
+    wanted = lines[offset - 1 : offset - 1 + count]
+    if CARRIAGE_RETURN in text:
+        wanted = [line.removesuffix(CARRIAGE_RETURN) for line in wanted]
+    if max(map(len, wanted)) > limits.line_chars:
+        wanted = [_cut(line, limits.line_chars) for line in wanted]
+    shown = [f"{number:>6}\t{line}" for number, line in enumerate(wanted, start=offset)]
+    if sum(map(len, shown)) + len(shown) > limits.read_chars:
+        shown = _as_many_as_fit(shown, limits.read_chars)
     last = offset + len(shown) - 1
     if last < len(lines):
         notes.insert(0, f"lines {offset} to {last} of {len(lines)}; go on with offset={last + 1}")
     return "\n".join([*shown, *(f"[{note}]" for note in notes)])
+
+
+def _as_many_as_fit(lines: list[str], room: int) -> list[str]:
+    """Return the first lines that have room together, one at least."""
+    ends = accumulate(len(line) + 1 for line in lines)
+    return lines[: max(1, sum(end <= room for end in ends))]
 
 
 def _cut(line: str, limit: int) -> str:

@@ -18,6 +18,8 @@ SCALARS: Mapping[Any, str] = {
     NoneType: "null",
 }
 SHOWN_CHARS = 400
+REMEMBERED = 256  # validators: one for each tool of a process, few even with many tools from elsewhere
+_validators: dict[int, tuple[Mapping[str, Any], Any]] = {}
 
 
 def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
@@ -107,17 +109,30 @@ def _errors(tool_name: str, schema: Mapping[str, Any], args: Mapping[str, Any]) 
     Raises:
         ToolError: when the schema itself, of a tool from elsewhere, cannot be used.
     """
+    from referencing.exceptions import Unresolvable
+
+    try:
+        errors = _validator(schema).iter_errors(args)
+        return sorted(errors, key=lambda error: [str(part) for part in error.path])
+    except Unresolvable as error:
+        raise ToolError(f"the schema of {tool_name} refers to what is not in it: {error.ref}") from error
+
+
+def _validator(schema: Mapping[str, Any]) -> Any:
+    """Give the validator of a schema, made once: a tool's schema never changes."""
+    known = _validators.get(id(schema))
+    if known is not None and known[0] is schema:  # kept beside it, so that the number stays its own
+        return known[1]
     from jsonschema import Draft202012Validator
     from referencing import Registry
-    from referencing.exceptions import Unresolvable
 
     # With a registry of its own, and an empty one, a schema cannot make the checker fetch what it refers to.
     empty: Any = cast("Any", Registry)()
     validator: Any = cast("Any", Draft202012Validator)(schema, registry=empty)
-    try:
-        return sorted(validator.iter_errors(args), key=lambda error: [str(part) for part in error.path])
-    except Unresolvable as error:
-        raise ToolError(f"the schema of {tool_name} refers to what is not in it: {error.ref}") from error
+    if len(_validators) >= REMEMBERED:
+        _validators.clear()
+    _validators[id(schema)] = schema, validator
+    return validator
 
 
 def _told(error: Any, schema: Mapping[str, Any]) -> str:

@@ -164,6 +164,8 @@ def _rename(tool: Tool, args: Args) -> dict[str, Any]:
 def _refuse_half_characters(tool: Tool, args: Args) -> None:
     """Refuse lone surrogates: no file, command, log or later request can carry them."""
     for name, value in args.items():
+        if isinstance(value, str) and value.isascii():
+            continue
         try:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError:

@@ -198,7 +198,7 @@ def law_hook(law: Law, places: Places | Callable[[RunRef], Places]) -> Hook:
     from ..events import PreToolUse
     from ..shell.events import Places
 
-    async def run(event: Any) -> Decision | None:
+    def run(event: Any) -> Decision | None:
         if not isinstance(event, PreToolUse):
             return None
         here = places if isinstance(places, Places) else places(event.ref)

@@ -13,7 +13,7 @@ import pytest
 
 from decurion.agents.task import Order
 from decurion.agents.tools import ToolContext
-from decurion.hooks import PreToolUse, RunRef, ToolCall, Verdict
+from decurion.hooks import HookChain, PreToolUse, RunRef, ToolCall, Verdict
 from decurion.orchestrator.fence import fence_hook
 from decurion.orchestrator.options import LimitOptions, ModelOptions, SessionOptions, WorkOptions
 from decurion.orchestrator.session import open_session
@@ -114,12 +114,12 @@ async def test_isolated_subagents_stay_out_of_the_users_checkout(
     own = session / "git" / "trees" / "a"
     for folder in (user / ".git", user / "src", own / "src", session / "git" / "trees" / "other"):
         folder.mkdir(parents=True)
-    hook = fence_hook(user, session, {"a": own})
+    chain = HookChain([fence_hook(user, session, {"a": own})])
     text = command.format(user=user, own=own, hub=session / "git" / "hub.git")
     call = ToolCall("1", "bash", {"command": text})
-    decision = await hook.run(PreToolUse(RunRef("s1", "a", "general", "lead", 1), call))
-    assert (decision is not None and decision.verdict is Verdict.DENY) is refused
-    assert await hook.run(PreToolUse(RunRef("s1", "lead", "lead"), call)) is None
+    decision = await chain.ask(PreToolUse(RunRef("s1", "a", "general", "lead", 1), call))
+    assert (decision.verdict is Verdict.DENY) is refused
+    assert (await chain.ask(PreToolUse(RunRef("s1", "lead", "lead"), call))).verdict is Verdict.ABSTAIN
 
 
 class Hands:
