@@ -64,6 +64,9 @@ _PUBLIC_ENDS = (
 )
 _MARKED = lazy("[0-9A-Z]")
 _KEY_CHARS = 24
+_PUBLIC_NAMES = ("PWD", "OLDPWD")
+"""Folders that every shell exports; a log without the name of the workspace would tell nobody anything."""
+
 _LIBRARY_NAMES = ("softlayer", "cloudant", "ibm", "bluemix")
 """Makers whose keys have no shape of their own but their length; the library knows them by what stands beside."""
 
@@ -202,7 +205,7 @@ def _own_secrets(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         upper = name.upper()
         if not any(word in upper for word in _SECRET_NAMES) or not _is_telling(value):
             continue
-        if upper.endswith(_PUBLIC_ENDS) or "PUBLIC" in upper:
+        if upper in _PUBLIC_NAMES or upper.endswith(_PUBLIC_ENDS) or "PUBLIC" in upper:
             continue
         for form in _forms(value):
             found.setdefault(form, name)

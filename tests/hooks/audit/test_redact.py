@@ -147,6 +147,13 @@ def test_the_environments_own_secrets_are_removed_in_every_form(
     assert "in /tmp/agent.sock, with an editor with a long name" in text
 
 
+def test_the_folder_that_a_shell_exports_is_no_secret() -> None:
+    """`PWD` ends like a password; without it every path of a workspace would be missing from the log."""
+    path = "/home/me/project-with-a-name"
+    redactor = Redactor({"PWD": path, "OLDPWD": path, "DB_PWD": "hunter2-and-more"})
+    assert redactor.clean_text(f"{path}/a.py hunter2-and-more") == f"{path}/a.py [redacted:env:DB_PWD]"
+
+
 def test_the_same_processor_serves_structlog() -> None:
     import structlog
 
