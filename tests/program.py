@@ -18,14 +18,7 @@ from pathlib import Path
 from subprocess import CompletedProcess, TimeoutExpired
 from typing import BinaryIO
 
-from coverage import Coverage
-
 from decurion.__main__ import main
-
-ROOT = Path(__file__).resolve().parent.parent
-
-LAW = ["*/hooks/rules/*", "*/hooks/shell/*"]
-"""Not measured in programs: its own tests do, and a program that compiles rules would take three times as long."""
 
 WARM = ("decurion.orchestrator.commands.run", "decurion.agents.claude.model", "decurion.agents.offline")
 
@@ -58,8 +51,9 @@ def _be_the_program(
     folder: Path, args: tuple[str, ...], env: Mapping[str, str], streams: tuple[BinaryIO, ...]
 ) -> None:
     """Never returns."""
-    code, measuring = 1, _measure()
+    code = 1
     try:
+        sys.settrace(None)  # measuring coverage here would only take time
         for number, stream in enumerate(streams):
             os.dup2(stream.fileno(), number)
         sys.stdin, sys.stdout, sys.stderr = (
@@ -69,26 +63,10 @@ def _be_the_program(
         os.chdir(folder)
         os.environ.update(env)
         code = main(list(args))
-        if measuring is not None:
-            measuring.stop()
-            measuring.save()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
-
-
-def _measure() -> Coverage | None:
-    """Measure the child too, into a file of its own beside that of its parent, if its parent is measured."""
-    parent = Coverage.current()
-    if sys.gettrace() is None or parent is None:
-        return None
-    sys.settrace(None)
-    warnings.simplefilter("ignore")  # all is imported already, and that is the point
-    measuring = Coverage(data_suffix=True, config_file=str(ROOT / "pyproject.toml"), omit=LAW)
-    measuring.set_option("run:data_file", os.path.abspath(str(parent.get_option("run:data_file"))))  # noqa: PTH100
-    measuring.start()
-    return measuring
 
 
 def _wait(child: int, seconds: float, args: tuple[str, ...]) -> int:
