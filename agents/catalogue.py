@@ -154,11 +154,23 @@ def _tools(fields: Mapping[str, Any], source: str) -> tuple[tuple[str, ...], tup
     usable = (*SUBAGENT_TOOLS, *_OPTIONAL)
     kept = tuple(dict.fromkeys(n for n in wanted if n in usable and n not in without))
     dropped = [name for name in wanted if name not in usable]
-    notes = tuple(
+    notes = [
         "a subagent never gets `task`" if name == "task" else f"there is no tool `{name}` here"
         for name in dropped
-    )
-    return kept, notes
+    ]
+    notes += [
+        f"`{text}` gives all of `{name}`: narrow it with a rule that has `agents = [{fields['name']!r}]`"
+        for text, name in _narrowed(fields.get("tools"))
+        if name in kept
+    ]
+    return kept, tuple(notes)
+
+
+def _narrowed(value: object) -> list[tuple[str, str]]:
+    """Give the listed tools that stand with a pattern, such as `Bash(git:*)`, and our names of them."""
+    items = value.split(",") if isinstance(value, str) else cast("list[Any]", value or [])
+    texts = [str(item).strip() for item in items if "(" in str(item)]
+    return [(text, our_name(text.partition("(")[0])) for text in texts]
 
 
 def _turns(value: object, source: str) -> int:
@@ -234,5 +246,6 @@ def plain_object(value: object) -> dict[str, Any] | None:
 
 def _shipped() -> list[AgentDefinition]:
     folder = files("decurion.agents") / "definitions"
-    texts = [item.read_text(encoding="utf-8") for item in folder.iterdir() if item.name.endswith(".md")]
+    items = sorted(folder.iterdir(), key=lambda item: item.name)
+    texts = [item.read_text(encoding="utf-8") for item in items if item.name.endswith(".md")]
     return [replace(parse_definition(text, "built in"), source="built in") for text in texts]

@@ -11,6 +11,9 @@ from decurion.agents.catalogue import AgentDefinition, Catalogue, load_catalogue
 from decurion.hooks import UsageError
 from decurion.hooks.files import config_dir
 
+LEADS_OWN = ("todo_write", "task")
+"""What a lead has beside what its definition lists."""
+
 
 @click.command()
 @click.option("-C", "--cwd", "folder", default=".", type=click.Path(), help="The folder to look in.")
@@ -32,7 +35,7 @@ def command(folder: str, agents_json: str, *, as_json: bool) -> int:
 
 def _told(found: Catalogue) -> str:
     lines: list[str] = []
-    for definition in found.found.values():
+    for definition in _in_order(found):
         lines.append(f"{click.style(definition.name, bold=True)}  ({definition.source})")
         lines.append(f"  {definition.description}")
         lines.append(f"  {_limits(definition)}")
@@ -42,9 +45,14 @@ def _told(found: Catalogue) -> str:
     return "\n".join(lines)
 
 
+def _in_order(found: Catalogue) -> list[AgentDefinition]:
+    """Give the lead first, then the others by name."""
+    return [found.found["lead"], *found.subagents()]
+
+
 def _limits(definition: AgentDefinition) -> str:
     if definition.name == "lead":
-        return "all tools, todo_write and task"
+        return f"{', '.join((*definition.tools, *LEADS_OWN))}; no cap but `--max-turns`"
     isolated = ", own worktree" if definition.isolation == "worktree" else ""
     model = f", model {definition.model}" if definition.model else ""
     return f"{', '.join(definition.tools) or 'no tools'}; {definition.max_turns} turns{model}{isolated}"
@@ -56,14 +64,14 @@ def _plain(found: Catalogue) -> dict[str, object]:
             {
                 "name": one.name,
                 "description": one.description,
-                "tools": one.tools,
+                "tools": [*one.tools, *(LEADS_OWN if one.name == "lead" else ())],
                 "model": one.model,
-                "max_turns": one.max_turns,
+                "max_turns": None if one.name == "lead" else one.max_turns,
                 "isolation": one.isolation,
                 "source": one.source,
                 "notes": one.notes,
             }
-            for one in found.found.values()
+            for one in _in_order(found)
         ],
         "shadowed": [{"name": one.name, "source": one.source} for one in found.shadowed],
         "refused": [{"path": one.path, "reason": one.reason} for one in found.refused],

@@ -81,6 +81,13 @@ def test_task_is_never_among_the_tools_and_unknown_ones_are_said() -> None:
     assert any("WebFetch" in note for note in one.notes)
 
 
+def test_a_pattern_that_narrows_a_tool_is_not_passed_over_in_silence() -> None:
+    one = parse_definition(definition("x", "tools: Bash(git log:*), Read\n"), "x.md")
+    assert one.tools == ("bash", "read_file")
+    [note] = one.notes
+    assert note.startswith("`Bash(git log:*)` gives all of `bash`")
+
+
 @pytest.mark.parametrize("key", ["maxTurns", "max_turns"])
 def test_the_turn_cap_can_be_lowered_and_never_raised(key: str) -> None:
     assert parse_definition(definition("x", f"{key}: 7\n"), "x.md").max_turns == 7
