@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import click
+
 INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
 BROKEN_PIPE = 141  # the same for a reader that went away (`decurion audit show | head`)
 
@@ -43,7 +47,7 @@ def _command(args: list[str]) -> int:
     except click.exceptions.Abort:
         return INTERRUPTED
     except click.ClickException as error:
-        error.show()
+        _show(error)
         return error.exit_code
     except DecurionError as error:
         click.echo(f"decurion: {error}", err=True)
@@ -55,6 +59,18 @@ def _command(args: list[str]) -> int:
         click.echo(f"decurion: internal error: {type(error).__name__}: {error}{_kept_traceback()}", err=True)
         return 1
     return result if isinstance(result, int) else 0
+
+
+def _show(error: click.ClickException) -> None:
+    """Say what is wrong with a command line and where its help is; a group called without a command gives its help."""
+    import click
+
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    where = f"\nSee `{context.command_path} --help`." if context else ""
+    click.echo(f"decurion: {error.format_message()}{where}", err=True)
 
 
 def _kept_traceback() -> str:

@@ -42,11 +42,10 @@ def test_version_is_one_line() -> None:
     assert decurion("--version").stdout == f"decurion {__version__}\n"
 
 
-def test_a_wrong_command_is_a_usage_error_without_traceback() -> None:
+def test_a_wrong_command_is_a_usage_error_of_two_lines() -> None:
     run = decurion("chek")
     assert run.returncode == 2
-    assert "No such command 'chek'" in run.stderr
-    assert "Traceback" not in run.stderr
+    assert run.stderr == "decurion: No such command 'chek'.\nSee `decurion --help`.\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
