@@ -10,7 +10,7 @@ from decurion.hooks import RunRef, ToolCall, ToolResult
 
 from .catalogue import AgentDefinition
 from .dispatch import Dispatcher
-from .history import History
+from .history import INTERRUPTED_MAYBE, INTERRUPTED_UNDONE, History
 from .loop import INTERRUPTED, Agent
 from .model import Message, ModelRequest, ToolSpec
 from .moments import CallChanged, CallState, TodosChanged
@@ -67,7 +67,8 @@ def restored(agent: Agent, saved: ReadTranscript, known: Sequence[ToolResult] = 
     history.extend(saved.messages)
     noted = [result for result in arrived(saved) if result.call_id in history.open_calls]
     answered = {result.call_id: result for result in (*noted, *known)}
-    if message := history.repair(list(answered.values())):
+    unknown = INTERRUPTED_UNDONE if agent.after_turn else INTERRUPTED_MAYBE
+    if message := history.repair(list(answered.values()), unknown):
         agent.transcript.add(agent.ref, message)
     tally = Tally.resumed(saved.turns, newest_text(saved.messages) if agent.ref.depth else "", saved.effects)
     if tally.todos:
@@ -105,6 +106,11 @@ def open_calls(messages: Sequence[Message]) -> list[ToolCall]:
     history.extend(messages)
     blocks = history[-1]["content"] if history.open_calls else ()
     return [ToolCall(b["id"], b["name"], b["input"]) for b in blocks if b["type"] == "tool_use"]
+
+
+def settled_turns(saved: ReadTranscript) -> int:
+    """Give the newest turn whose results are kept; a resumed agent's files must be as they were after it."""
+    return saved.turns - bool(open_calls(saved.messages))
 
 
 def _content(content: Any) -> str | tuple[Mapping[str, Any], ...]:

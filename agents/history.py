@@ -23,6 +23,10 @@ from .model import Block, Message, Reply
 
 INTERRUPTED_NOT_RUN = "Interrupted, not run."
 INTERRUPTED_MAYBE = "Interrupted, may have had effect. Look before you repeat it."
+INTERRUPTED_UNDONE = (
+    "Interrupted. Your checkout is as it was before this call: make it again if you still need it."
+)
+"""For agents whose files go back to a checkpoint."""
 
 CACHE_MARK = b',"cache_control":{"type":"ephemeral"}'
 BYTES_PER_TOKEN = 3.5  # of JSON with code in it: a cautious figure, corrected by each reply

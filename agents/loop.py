@@ -203,7 +203,7 @@ class Conversation:
         settled = [c for c in calls if not rolled_back and (c.name != TASK or c.id in results.done)]
         known = self.agent.keeper.bounded(results.in_order(settled))
         blocks = [result_block(result) for result in known]
-        self.agent.transcript.note(ref, INTERRUPTED, results=blocks, effects=effects)
+        self.agent.transcript.note(ref, INTERRUPTED, results=blocks, effects={} if rolled_back else effects)
 
     async def _finish(self, ref: RunRef, reply: Reply, step: Step) -> Ending | None:
         """End, unless a hook on the stop event wants the agent to go on."""

@@ -12,7 +12,7 @@ import orjson
 
 from decurion.hooks import AuditError, DecurionError, RunRef, SubagentStart, SubagentStop
 
-from .build import arrived, begin, build_agent, open_calls, restored
+from .build import arrived, begin, build_agent, open_calls, restored, settled_turns
 from .catalogue import AgentDefinition
 from .claims import Claims
 from .dispatch import TASK, Results
@@ -82,6 +82,11 @@ class Team:
             text = f"{saved.skipped} lines of {path} cannot be read (first: line {saved.first_bad})"
             self.shared.listen(Notice(f"{text}; the history goes on without them"))
         return saved
+
+    def settled_turns(self, agent_id: str) -> int:
+        """Give the newest turn of a subagent whose results are kept, 0 before it began: its files must fit it."""
+        path = self._transcript_path(agent_id)
+        return settled_turns(read_transcript(path)) if path.is_file() else 0
 
     # ---- subagents ----
 
@@ -153,7 +158,7 @@ class Team:
     def _child(self, ref: RunRef, order: Order, definition: AgentDefinition, bench: Bench | None) -> Agent:
         shared = self.shared
         tools = {name: tool for name in definition.tools if (tool := shared.tools.get(name))}
-        path = shared.folder / "subagents" / f"{ref.agent_id}.jsonl"
+        path = self._transcript_path(ref.agent_id)
         agent = build_agent(shared, ref, definition, tools, Transcript(path), bench)
         saved = self._saved(path)
         if saved.messages:
@@ -264,6 +269,9 @@ class Team:
         with suppress(OSError, ValueError, KeyError, TypeError):
             return result_from_json(orjson.loads(self._result_path(ref).read_bytes()))
         return None
+
+    def _transcript_path(self, agent_id: str) -> Path:
+        return self.shared.folder / "subagents" / f"{agent_id}.jsonl"
 
     def _result_path(self, ref: RunRef) -> Path:
         return self.shared.folder / "subagents" / f"{ref.agent_id}.result.json"

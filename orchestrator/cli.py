@@ -31,6 +31,7 @@ COMMANDS: dict[str, Entry] = {
     "run": _entry("run", "Give a task to the lead agent in this folder."),
     "demo": _entry("demo", "See a whole delegation on a sample project, offline."),
     "resume": _entry("resume", "Go on with an interrupted session."),
+    "apply": _entry("apply", "Put the merged result of a session into this checkout."),
     "undo": _entry("undo", "Take back what a session changed."),
     "campaign": _entry("campaign", "Run one change over many places, each in its own worktree."),
     "agents": _entry("agents", "List the agent definitions found, and those refused and why."),

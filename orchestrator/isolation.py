@@ -21,7 +21,11 @@ from decurion.hooks import DecurionError, RunRef
 
 from .git import Conflict, Integrated, Isolation, Left, Options, Worktree
 from .git import Work as GitWork
+from .naming import program
 from .session import Finished, Session
+
+_SHOWN_LINES = 30
+"""Of a failed check's output; all of it is in the result."""
 
 RESOLVER = "refactorer"
 """The kind of subagent that resolves conflicts and mends red checks."""
@@ -121,8 +125,7 @@ class Checkouts:
             self._labels[order.label] = ref.agent_id
         if order.depends_on and self.works:
             await self._integrate(isolation)
-        resumed = (self.session.folder / "subagents" / f"{ref.agent_id}.jsonl").exists()
-        tree = await (isolation.reopen(ref.agent_id) if resumed else isolation.open(ref.agent_id))
+        tree = await isolation.reopen(ref.agent_id, self.session.team.settled_turns(ref.agent_id))
         self.session.shared.workplaces[ref.agent_id] = tree.path
         for notice in tree.notices:
             self.tell(ref, notice)
@@ -134,6 +137,9 @@ class Checkouts:
         depends = tuple(filter(None, (self._labels.get(label, "") for label in order.depends_on)))
         isolation = await self.prepare()
         work = await isolation.finish(checkout.tree, message, paths=order.paths, depends_on=depends)
+        self.works.pop(
+            work.agent_id, None
+        )  # of an earlier life, which a crash cut off before its result was kept
         if not work.empty:
             self.works[work.agent_id] = work
         return work
@@ -166,21 +172,35 @@ class Checkouts:
             self.tell(ref, notice)
         if handed.branch:
             self.tell(ref, f"merged into branch {handed.branch} ({len(done.merged)} of {len(self.works)})")
-        if self.session.options.work.apply:
-            await self._apply(ref, isolation, done)
-        return replace(finished, verified=done.verified, branch=handed.branch)
+        self._tell_check(ref, done)
+        applied = self.session.options.work.apply and await self._apply(ref, isolation, done)
+        if handed.branch and not applied:
+            self.tell(ref, how_to_take(self.session.id))
+        return replace(finished, verified=done.verified, check_output=done.check_output, branch=handed.branch)
 
-    async def _apply(self, ref: RunRef, isolation: Isolation, done: Integrated) -> None:
+    def _tell_check(self, ref: RunRef, done: Integrated) -> None:
+        if done.verified is None:
+            return
+        told = f"check `{self.session.options.work.verify}`"
+        if done.verified:
+            self.tell(ref, f"{told}: passed")
+            return
+        shown = "\n".join(done.check_output.splitlines()[-_SHOWN_LINES:])
+        self.session.log.write(ref, "note", reason=f"{told}: FAILED")
+        self.session.listen(Notice(f"{told}: FAILED\n{shown}"))
+
+    async def _apply(self, ref: RunRef, isolation: Isolation, done: Integrated) -> bool:
+        """Put the result into the checkout; whether it is there now."""
         if done.verified is False:
             self.tell(ref, "not applied, for the check fails; the branch has the work")
-            return
+            return False
         try:
             applied = await isolation.apply()
         except DecurionError as error:
             self.tell(ref, f"not applied; the branch has the work. {error}")
-            return
-        text = f"applied {len(applied.files)} files to this checkout; take it back with `decurion undo`"
-        self.tell(ref, text)
+            return False
+        self.tell(ref, applied.in_words)
+        return True
 
     async def _integrate(self, isolation: Isolation) -> Integrated:
         verify = self.session.options.work.verify or None
@@ -198,6 +218,12 @@ class Checkouts:
         if self._isolation is not None:
             with anyio.CancelScope(shield=True):
                 await self._isolation.aclose()
+
+
+def how_to_take(session_id: str) -> str:
+    """What a person can do with a branch that may hold files which lie uncommitted in their checkout."""
+    name = program()
+    return f"put it into this checkout: {name} apply {session_id} (taken back with {name} undo)"
 
 
 def left_in_words(left: Left, command: str) -> str:

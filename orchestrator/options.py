@@ -108,3 +108,5 @@ class SessionOptions:
     """The id of an earlier session to go on with."""
     passing: bool = False
     """Whether the workspace goes away with the session, so that nobody can go on with it."""
+    said: Mapping[str, object] = field(default_factory=dict[str, object])
+    """What the command line said, by option, kept with the session: whoever goes on with it need not say it again."""

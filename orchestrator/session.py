@@ -34,6 +34,7 @@ from .audit.tracing import live_tracer, with_traceparent
 from .law import LawInForce, law_in_force
 from .models import open_model
 from .options import SessionOptions
+from .sessions import keep_said
 
 if TYPE_CHECKING:
     from .isolation import Checkouts
@@ -222,6 +223,8 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
             )
         )
         wire.log = log
+        if options.said:
+            keep_said(folder, options.said)
         shared = assemble(options, Opened(session_id, folder, law, log, catalogue, model, name, listen))
         if tracer:
             shared = replace(

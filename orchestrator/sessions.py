@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import Any
 
 from decurion.hooks import UsageError
 from decurion.hooks.audit import project_dir
+
+SAID = "options.json"
+"""The name, in a session's folder, of what the command line said when it was started."""
 
 _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}\Z")
 
@@ -74,6 +78,23 @@ def describe_session(folder: Path) -> SessionInfo:
         subagents=len(list((folder / "subagents").glob("*.jsonl"))) if (folder / "subagents").is_dir() else 0,
         prompt=_first_prompt(folder),
     )
+
+
+def keep_said(folder: Path, said: Mapping[str, object]) -> None:
+    """Keep what the command line said of a session.
+
+    Raises:
+        DecurionError: it cannot be written.
+    """
+    from decurion.agents.shared import write_private
+
+    write_private(folder / SAID, json.dumps(dict(said), indent=2).encode("ascii"))
+
+
+def said_before(folder: Path) -> dict[str, Any]:
+    """Read what the command line said when a session was started, or last gone on with; empty where it is not known."""
+    found = _json(folder / SAID)
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}  # pyright: ignore[reportUnknownArgumentType] - options of many values are texts
 
 
 def _first_prompt(folder: Path) -> str:

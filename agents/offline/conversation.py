@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..history import INTERRUPTED_MAYBE, INTERRUPTED_NOT_RUN
+from ..history import INTERRUPTED_MAYBE, INTERRUPTED_NOT_RUN, INTERRUPTED_UNDONE
 from ..messages_api import Request
 from .wording import Order, read_order
 
@@ -42,7 +42,7 @@ class Exchange:
     @property
     def interrupted(self) -> bool:
         """Whether nobody knows what came of it, for the session ended meanwhile and was resumed."""
-        return self.is_error and self.result in (INTERRUPTED_MAYBE, INTERRUPTED_NOT_RUN)
+        return self.is_error and self.result in (INTERRUPTED_MAYBE, INTERRUPTED_NOT_RUN, INTERRUPTED_UNDONE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,10 @@ class SubtaskResult:
 class Runner(Protocol):
     """Runs one subagent in a worktree. The real one is a session's team."""
 
+    def settled_turns(self, agent_id: str) -> int:
+        """The newest turn that an interrupted subagent knows of: its files are taken back to that."""
+        ...
+
     async def run_subtask(self, subtask: Subtask, tree: Worktree) -> SubtaskResult:
         """Run to the end, with a checkpoint per turn; an interrupted one of the same id goes on.
 
@@ -158,13 +162,16 @@ class Campaign:
         began = time.monotonic()
         work = await self.isolation.finished(entry.agent_id)
         if work is None:
-            if entry.state != "checked":
+            through = entry.state == "checked"
+            if not through:
                 entry = self._mark(replace(entry, state="running"))
             try:
-                tree = await self.isolation.reopen(entry.agent_id)
+                turn = None if through else self.runner.settled_turns(entry.agent_id)
+                tree = await self.isolation.reopen(entry.agent_id, turn)
             except DecurionError as error:
                 return replace(entry, state="failed", reason=str(error))
-            entry = await self._run_and_check(entry, tree, began)
+            if not through:
+                entry = await self._run_and_check(entry, tree, began)
             work = await self.isolation.finish(tree, self._message(entry))
         return self._concluded(entry, work)
 
@@ -179,6 +186,7 @@ class Campaign:
             command = filled(plan.verify, places(entry.targets, tests, quoted=True))
             ran = await run_shell(command, tree.path, tree.command_environment(), CHECK_SECONDS)
             reason = "" if ran.ok else f"`{command}` failed:\n{ran.tail[-LOG_SHOWN:]}"
+            await tree.checkpoint(tree.turn + 1)  # what the check changed is part of the work
         usd = None if entry.usd is None or result.usd is None else entry.usd + result.usd
         seconds = entry.seconds + time.monotonic() - began
         return self._mark(replace(entry, state="checked", reason=reason, usd=usd, seconds=seconds))

@@ -30,6 +30,10 @@ class TeamRunner:
 
     session: Session
 
+    def settled_turns(self, agent_id: str) -> int:
+        """The newest turn whose results its transcript holds."""
+        return self.session.team.settled_turns(agent_id)
+
     async def run_subtask(self, subtask: Subtask, tree: Worktree) -> SubtaskResult:
         """Run one subagent to its end."""
         order = Order(subtask.prompt, subtask.agent_type, subtask.title)
@@ -91,8 +95,7 @@ async def _apply(session: Session, report: Report) -> Report:
         applied = await (await session.isolation.prepare()).apply()
     except DecurionError as error:
         return replace(report, notices=(*report.notices, f"not applied; the branch has the work. {error}"))
-    said = f"applied {len(applied.files)} files to this checkout; take it back with `decurion undo`."
-    return replace(report, notices=(*report.notices, said))
+    return replace(report, notices=(*report.notices, applied.in_words))
 
 
 def reopen_failed(folder: Path) -> int:

@@ -11,7 +11,7 @@ import click
 
 from decurion.hooks import UsageError
 
-from .run import LAW, MODEL, options, session_options
+from .run import LAW, MODEL, options, recalled, session_options
 
 if TYPE_CHECKING:
     from ..campaign import Entry, Ledger, Plan, Report
@@ -100,6 +100,7 @@ def resume_command(session: str, *, retry_failed: bool, **given: Any) -> int:
     from ..campaign.session import LEDGER, reopen_failed
 
     folder = _campaign(given["folder"], session)
+    given = recalled(given, folder)
     if retry_failed:
         reopen_failed(folder)
     plan = Ledger.read(folder / LEDGER).plan
@@ -162,7 +163,7 @@ def _run(wanted: SessionOptions, plan: Plan, given: dict[str, Any]) -> int:
     if given["as_json"]:
         _print_json({"session_id": session_id, **asdict(report), "ok": report.ok})
     else:
-        _print_report(session_id, report)
+        _print_report(session_id, report, applied=given["apply"] and report.ok)
     return 0 if report.ok else 124 if report.stopped.startswith("the budget") else 1
 
 
@@ -221,7 +222,9 @@ def _print_json(data: dict[str, Any]) -> None:
     click.echo(json.dumps(data, indent=2))
 
 
-def _print_report(session_id: str, report: Report) -> None:
+def _print_report(session_id: str, report: Report, *, applied: bool) -> None:
+    from ..isolation import how_to_take
+
     _print_table(report.entries)
     for notice in report.notices:
         click.echo(notice, err=True)
@@ -232,6 +235,8 @@ def _print_report(session_id: str, report: Report) -> None:
     click.echo(
         f"{_counts(report.entries)} · {checked} · branch {report.branch or 'none'} · session {session_id}"
     )
+    if report.branch and not applied:
+        click.echo(how_to_take(session_id).capitalize())
     if report.stopped:
         click.echo(f"Stopped: {report.stopped}.")
     if not report.ok:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import click
 
-from .run import LAW, LIMITS, MODEL, OUTPUT, WORK, options, session_options, start
+from .run import LAW, LIMITS, MODEL, OUTPUT, WORK, options, resumed_options, start
 
 
 @click.command()
@@ -18,11 +17,7 @@ def command(session: str, message: str, **given: Any) -> int:
     """Go on with SESSION (an id, a unique prefix, or `last`) in this folder.
 
     Subagents that had finished are not run again; interrupted ones go on from their last checkpoint. Every call that
-    was open gets exactly one result.
+    was open gets exactly one result. Model, checks, isolation and limits are those the session was started with,
+    where nothing else is said.
     """
-    from ..sessions import find_session
-
-    chosen = session_options(given)
-    folder = find_session(chosen.workspace, session)
-    chosen = replace(chosen, resume=folder.name)
-    return start(chosen, message, given)
+    return start(resumed_options(given, session), message, given)

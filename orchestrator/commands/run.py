@@ -37,7 +37,9 @@ def _refused(context: click.Context, parameter: click.Parameter, values: tuple[s
 
     rules = _names(context, parameter, values)
     for name in strangers(rules):
-        click.echo(f"decurion: there is no tool `{name}` here, so --disallowedTools refuses nothing by it.", err=True)
+        click.echo(
+            f"decurion: there is no tool `{name}` here, so --disallowedTools refuses nothing by it.", err=True
+        )
     return rules
 
 
@@ -93,21 +95,60 @@ def options(*groups: tuple[Any, ...]) -> Any:
     return add
 
 
+KEPT = (
+    "model", "subagent_model", "fallback_model", "provider", "base_url", "effort", "without", "max_turns",
+    "max_budget_usd", "max_tokens_total", "subagent_timeout", "parallel", "reminder", "rules_file", "permission_mode",
+    "allowed", "disallowed", "verify", "worktree", "setup", "apply", "agents_json", "system_extra",
+)  # fmt: skip
+"""Options that are the session's: going on with it takes them up. Trust and `--timeout` are for one command."""
+
+
+def recalled(given: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Take up what a session was started with, where the command line of today says nothing about it.
+
+    Without this, a session whose subagents are isolated would go on in the person's own checkout.
+    """
+    from click.core import ParameterSource
+
+    from ..sessions import said_before
+
+    context, before = click.get_current_context(), said_before(folder)
+    unsaid = {
+        name for name in before if context.get_parameter_source(name) in (None, ParameterSource.DEFAULT)
+    }
+    return {**given, **{name: before[name] for name in unsaid if name in given and name in KEPT}}
+
+
+def workspace_of(given: dict[str, Any]) -> Path:
+    """Give the folder to work in.
+
+    Raises:
+        UsageError: it is none.
+    """
+    workspace = Path(given["folder"]).expanduser()
+    if not workspace.is_dir():
+        raise UsageError(f"{workspace} is not a folder.")
+    return workspace.resolve()
+
+
 def session_options(given: dict[str, Any]) -> SessionOptions:
     """Turn the command line into the values that the library takes.
 
     Raises:
         UsageError: the folder is none, or options contradict each other.
     """
-    workspace = Path(given["folder"]).expanduser()
-    if not workspace.is_dir():
-        raise UsageError(f"{workspace} is not a folder.")
+    workspace = workspace_of(given)
+    if given["rules_file"]:
+        given = {
+            **given,
+            "rules_file": str(Path(given["rules_file"]).resolve()),
+        }  # it is kept for other folders
     if given["apply"] and not given["worktree"]:
         raise UsageError(
             "--apply goes with -w/--worktree: without it the work is done in the checkout itself."
         )
     return SessionOptions(
-        workspace=workspace.resolve(),
+        workspace=workspace,
         model=ModelOptions(
             name=given["model"],
             subagent=given["subagent_model"],
@@ -142,6 +183,7 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
         agents_json=given["agents_json"],
         system_extra=given["system_extra"],
         resume=given.get("resume") or "",
+        said={name: given[name] for name in KEPT},
     )
 
 
@@ -160,17 +202,24 @@ def command(task: tuple[str, ...], **given: Any) -> int:
     The lead plans, hands parts to isolated subagents, checks what comes back, and reports. Every tool call of every
     agent passes the same hooks and rules and lands in one audit log (`decurion audit show last`).
     """
-    from ..sessions import find_session
-
-    chosen = session_options(given)
-    if given["go_on"] or given["resume"]:
-        from dataclasses import replace
-
-        chosen = replace(chosen, resume=find_session(chosen.workspace, given["resume"]).name)
+    chosen = resumed_options(given, given["resume"]) if given["go_on"] or given["resume"] else None
+    chosen = chosen or session_options(given)
     prompt = task_text(" ".join(task), print_mode=given["print_mode"])
     if not prompt and not chosen.resume:
         raise UsageError('There is no task. Write one: decurion run "rename load to read_config".')
     return start(chosen, prompt, given)
+
+
+def resumed_options(given: dict[str, Any], session: str) -> SessionOptions:
+    """Give the options of a session that is gone on with.
+
+    Raises:
+        UsageError: there is no such session, or options contradict each other.
+    """
+    from ..sessions import find_session
+
+    folder = find_session(workspace_of(given), session)
+    return session_options({**recalled(given, folder), "resume": folder.name})
 
 
 def start(chosen: SessionOptions, prompt: str, given: dict[str, Any]) -> int:

@@ -33,6 +33,13 @@ class Applied:
     files: tuple[str, ...]
     number: int
 
+    @property
+    def in_words(self) -> str:
+        """What a person is told."""
+        if not self.files:
+            return "this checkout has the result already: nothing was written."
+        return f"applied {len(self.files)} files to this checkout; take it back with `decurion undo`."
+
 
 @dataclass(frozen=True, slots=True)
 class Undone:

@@ -14,7 +14,7 @@ from .isolation import MERGE_TREE
 from .journal import all_journals
 from .lock import try_lock
 from .run import git_in, shown
-from .trees import remove
+from .trees import FOUND, HALF_MADE, remove
 from .worktree import Worktree
 from .worktree import load as load_tree
 
@@ -79,9 +79,7 @@ async def _look(hub: Hub) -> AsyncIterator[Holding]:
     for tree in _trees(hub):
         yield await _tree_holding(hub, tree)
     for kept in sorted((hub.home / "kept").glob("*")):
-        yield Holding(
-            str(kept), safe=False, why="files that no commit holds: ignored ones, or nested repositories"
-        )
+        yield _kept_holding(kept)
     for journal in all_journals(hub.home):
         if journal.state != "undone":
             yield Holding(str(journal.folder), safe=False, why="`decurion undo` needs it")
@@ -89,6 +87,17 @@ async def _look(hub: Hub) -> AsyncIterator[Holding]:
     for name, commit in refs.items():
         if _is_result(name, refs):
             yield await _ref_holding(hub, name, commit)
+
+
+def _kept_holding(kept: Path) -> Holding:
+    if HALF_MADE in kept.name:
+        return Holding(str(kept), safe=True, why="a worktree cut off while it was made: nobody worked there")
+    if FOUND in kept.name:
+        why = "a worktree that was in the way when the agent's was made again: no commit may hold its files"
+        return Holding(str(kept), safe=False, why=why)
+    return Holding(
+        str(kept), safe=False, why="files that no commit holds: ignored ones, or nested repositories"
+    )
 
 
 def _is_result(name: str, refs: Mapping[str, str]) -> bool:

@@ -92,6 +92,13 @@ async def _common(place: Place, hub: Hub) -> list[str]:
     return [line for line in asked.line.splitlines() if line in theirs]
 
 
+async def _made_on_the_way(hub: Hub, commit: str, there: str) -> bool:
+    """Whether a commit is one of ours that led to another: a crash came before it was noted as handed over."""
+    start = (await hub.refs())["base"]
+    told = await hub.git.line("rev-list", "--first-parent", commit, f"^{start}")
+    return there in told.splitlines()
+
+
 async def _free_branch(place: Place, hub: Hub, wanted: str, commit: str) -> tuple[str, str]:
     """A branch name that is free, or ours from before and only moved forward; with what it points at now."""
     heads = await place.git.line("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/")
@@ -101,7 +108,9 @@ async def _free_branch(place: Place, hub: Hub, wanted: str, commit: str) -> tupl
     number, name = 1, stem
     while any(ref == f"refs/heads/{name}" or ref.startswith(f"refs/heads/{name}/") for ref in taken):
         there = taken.get(f"refs/heads/{name}")
-        if there is not None and (there == commit or ours.get(ref_part(name)) == there):
+        if there is not None and (
+            ours.get(ref_part(name)) == there or await _made_on_the_way(hub, commit, there)
+        ):
             return name, there
         number += 1
         name = f"{stem}-{number}"

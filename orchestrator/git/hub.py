@@ -76,6 +76,12 @@ class Hub:
         lines = (f"update {self.ref(name)} {commit}\n" for name, commit in commits.items())
         await self.git.run("update-ref", "--create-reflog", "--stdin", stdin="".join(lines).encode())
 
+    async def drop(self, *names: str) -> None:
+        """Delete refs of this session, all in one step."""
+        lines = (f"delete {self.ref(name)}\n" for name in names)
+        if names:
+            await self.git.run("update-ref", "--stdin", stdin="".join(lines).encode())
+
     async def tree(self, commit: str, git: Git | None = None) -> str:
         """The tree of a commit, named by its full id; asked once, for it never changes."""
         if commit not in self._trees:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from .commands import Ran
 from .hub import Hub
 from .matrix import Matrix, Merged, conflict_matrix, in_order, merge_trees
 from .preflight import case_clashes
@@ -29,7 +30,10 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Integrated:
-    """What became of some works. `head` is the merged state; `verified` None where nothing was checked."""
+    """What became of some works. `head` is the merged state; `verified` None where nothing was checked.
+
+    `check_output` is what the check wrote about the merged state.
+    """
 
     head: str
     merged: tuple[Work, ...]
@@ -37,6 +41,7 @@ class Integrated:
     verified: bool | None
     matrix: Matrix
     notices: tuple[str, ...] = ()
+    check_output: str = ""
 
 
 class Integration:
@@ -51,12 +56,12 @@ class Integration:
         self.left: list[Left] = []
         self.notices: list[str] = []
         self._gated = gate.command is not None
+        self._start: str | None = head
 
     async def run(self, works: Sequence[Work], resolve: Resolve | None) -> Integrated:
         """Merge all that can be merged: whatever is clean first, then, one at a time, what needs a resolver."""
         queue = await self._new_ones(works)
         matrix = await conflict_matrix(self.hub.git, queue)
-        await self._look_at_the_start(queue)
         while queue:
             chain, put_off = await self._chain(in_order(queue, matrix.among(queue)))
             red, rest = await self._settle(chain)
@@ -66,14 +71,10 @@ class Integration:
             elif put_off:
                 await self._mend(queue.pop(0), "merge", "", resolve)
             queue = self._without_orphans(queue)
-        return Integrated(
-            self.head,
-            tuple(self.merged),
-            tuple(self.left),
-            await self._verdict(),
-            matrix,
-            tuple(self.notices),
-        )
+        ran = await (await self.bench()).check(self.head) if self.gate.command is not None else None
+        verified, output = (ran.ok, ran.output) if ran else (None, "")
+        merged, left, notices = tuple(self.merged), tuple(self.left), tuple(self.notices)
+        return Integrated(self.head, merged, left, verified, matrix, notices, output)
 
     async def _new_ones(self, works: Sequence[Work]) -> list[Work]:
         """Leave out what is empty, and what an earlier run has merged already."""
@@ -83,16 +84,22 @@ class Integration:
         self.merged += [work for work in works if not work.empty and work.commit in there]
         return [work for work in works if not work.empty and work.commit not in there]
 
-    async def _look_at_the_start(self, works: Sequence[Work]) -> None:
-        """A check that is red before anything was merged says nothing about single works."""
-        if not self._gated or not works:
-            return
-        ran = await (await self.bench()).check(self.head)
-        if not ran.ok:
-            self._gated = False
-            self.notices.append(
-                f"`{self.gate.command}` fails before any merge, so single works are not held to it."
-            )
+    async def _check(self, commit: str) -> Ran:
+        """Check a merged state; where the check is red before anything was merged, it says nothing about single works."""
+        if not self._gated:
+            return Ran(0, "")
+        ran = await (await self.bench()).check(commit)
+        if not ran.ok and self._start is not None:
+            start, self._start = (
+                self._start,
+                None,
+            )  # looked at only now: mostly all is well, and checks are slow
+            if not (await (await self.bench()).check(start)).ok:
+                self._gated = False
+                self.notices.append(
+                    f"`{self.gate.command}` fails before any merge, so single works are not held to it."
+                )
+        return ran if self._gated else Ran(0, "")
 
     async def bench(self) -> Workbench:
         """The worktree for checks, made when it is first needed."""
@@ -121,7 +128,7 @@ class Integration:
             await self._accept(chain[good - 1][1], *(work for work, _ in chain[:good]))
         if good == len(chain):
             return None, []
-        ran = await (await self.bench()).check(chain[good][1])
+        ran = await self._check(chain[good][1])
         return (chain[good][0], ran.tail), [work for work, _ in chain[good + 1 :]]
 
     def _without_orphans(self, works: Sequence[Work]) -> list[Work]:
@@ -145,13 +152,12 @@ class Integration:
         """How many commits of a chain pass: one by one, or by bisection, the last first, for mostly all is well."""
         if not self._gated or not commits:
             return len(commits)
-        bench = await self.bench()
-        if self.gate.mode == "bisect" and (await bench.check(commits[-1])).ok:
+        if self.gate.mode == "bisect" and (await self._check(commits[-1])).ok:
             return len(commits)
         low, high = 0, len(commits) - (self.gate.mode == "bisect")
         while low < high:  # the first `low` are green; the one at `high` is red, or behind the last
             middle = (low + high) // 2 if self.gate.mode == "bisect" else low
-            if (await bench.check(commits[middle])).ok:
+            if (await self._check(commits[middle])).ok:
                 low = middle + 1
             else:
                 high = middle
@@ -189,8 +195,8 @@ class Integration:
             return "", why
         await bench.remember()
         commit = await self._commit(tree, ours, conflict.work)
-        ran = await bench.check(commit) if self._gated else None
-        return ("", f"the check fails: {ran.tail}") if ran and not ran.ok else (commit, "")
+        ran = await self._check(commit)
+        return (commit, "") if ran.ok else ("", f"the check fails: {ran.tail}")
 
     async def _try(self, tip: str, work: Work) -> Merged:
         merged = await merge_trees(self.hub.git, tip, work.commit)
@@ -222,8 +228,3 @@ class Integration:
             await self.hub.write(commit, "merged", old=self.head)
         self.head = commit
         self.merged += works
-
-    async def _verdict(self) -> bool | None:
-        if self.gate.command is None:
-            return None
-        return (await (await self.bench()).check(self.head)).ok

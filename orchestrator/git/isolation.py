@@ -103,7 +103,7 @@ class Isolation:
             GitError: nothing half-made is left. The work must not be done in the user's checkout instead.
         """
         self._work_file(agent_id).unlink(missing_ok=True)
-        tree = await trees.add(self.hub, agent_id, self.head, self.place.prefix)
+        tree = await trees.add(self.hub, Record(agent_id, self.head, "", self.place.prefix), self.head)
         try:
             return await self._ready(tree)
         except (GitError, OSError):
@@ -115,16 +115,19 @@ class Isolation:
         how = Populate(self.options.setup, self.options.setup_seconds)
         return await populate(tree, self.place, how, self._imports)
 
-    async def reopen(self, agent_id: str) -> Worktree:
-        """Take up an agent's worktree at its newest checkpoint, or at its finished work; a fresh one where it has none."""
-        restored = await trees.restore(self.hub, agent_id)
+    async def reopen(self, agent_id: str, turn: int | None = None) -> Worktree:
+        """Take up an agent's worktree at its newest checkpoint, or at its finished work; a fresh one where it has none.
+
+        `turn` is the newest turn that the agent itself knows of; the files are as they were after it.
+        """
+        restored = await trees.restore(self.hub, agent_id, turn)
         if restored is not None:
-            return restored
+            return await self._ready(restored)
         done = await self.finished(agent_id)
         if done is None or done.empty:
             return await self.open(agent_id)
         record = Record(agent_id, done.base, "", self.place.prefix)
-        return await self._ready(await trees.stand_again(self.hub, record, done.commit, done.base))
+        return await self._ready(await trees.add(self.hub, record, done.commit, done.base))
 
     async def finish(
         self, tree: Worktree, message: str, paths: Sequence[str] = (), depends_on: Sequence[str] = ()
@@ -192,7 +195,7 @@ class Isolation:
 
     async def _merge_tree(self) -> Worktree:
         found = load(self.hub, MERGE_TREE)
-        if found is not None and found.root.is_dir():
+        if found is not None and found.complete:
             return found
         return await self.open(MERGE_TREE)
 

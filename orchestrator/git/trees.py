@@ -19,6 +19,9 @@ from .run import shown
 from .work import Work
 from .worktree import Record, Worktree, admin_folder, load, record_file, tree_folder
 
+FOUND, HALF_MADE = "-found", "-half-made"
+"""Ends of the names of worktrees moved aside: complete ones, and those cut off while they were made."""
+
 
 @dataclass(frozen=True, slots=True)
 class Removal:
@@ -30,28 +33,43 @@ class Removal:
     saved: tuple[str, ...] = ()
 
 
-async def add(hub: Hub, agent_id: str, start: str, prefix: str) -> Worktree:
-    """Make a worktree at a commit.
+async def add(hub: Hub, record: Record, files: str, head: str = "") -> Worktree:
+    """Make a worktree with the files of one commit, HEAD at another where one is named.
+
+    What was written down of an earlier worktree of the agent stays until this one is complete, so that a crash in
+    between loses nothing.
 
     Raises:
         GitError: nothing half-made is left, and the work must not be done anywhere else instead.
     """
-    root = tree_folder(hub, agent_id)
+    root = tree_folder(hub, record.agent_id)
     async with hub.lock.held():
         hub.restore_config()
-        set_aside(hub, agent_id)
+        set_aside(hub, record.agent_id)
         root.parent.mkdir(mode=0o700, exist_ok=True)
+        _making(hub, record.agent_id).touch()
         try:
             # Twice `--force`: a registered worktree whose folder is gone, locked or not, is taken over.
             how = ("--detach", "--lock", "--force", "--force", "--quiet")
-            await hub.git.run("worktree", "add", *how, str(root), start)
+            await hub.git.run("worktree", "add", *how, str(root), files)
+            admin = admin_folder(root)
+            if head not in {"", files}:
+                inside = hub.git.at(root).with_env(GIT_DIR=admin)
+                await inside.run("update-ref", "--no-deref", "HEAD", head)
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await _unmake(hub, root)
             raise
-        tree = Worktree(hub, Record(agent_id, start, admin_folder(root), prefix))
+        tree = Worktree(hub, replace(record, admin=admin))
         tree.save()
+        _making(hub, record.agent_id).unlink(missing_ok=True)
     return tree
+
+
+def _making(hub: Hub, agent_id: str) -> Path:
+    """A file that is there while a worktree is made: what lies there then is nobody's work."""
+    root = tree_folder(hub, agent_id)
+    return root.with_name(f"{root.name}.making")
 
 
 async def _unmake(hub: Hub, root: Path) -> None:
@@ -65,11 +83,11 @@ async def _unmake(hub: Hub, root: Path) -> None:
 def set_aside(hub: Hub, agent_id: str) -> Path | None:
     """Move a folder that lies where a worktree is to be made out of the way. It may hold work: nothing is deleted."""
     root = tree_folder(hub, agent_id)
-    for leftover in (record_file(hub, agent_id), root.with_name(f"{root.name}.index")):
-        leftover.unlink(missing_ok=True)
+    root.with_name(f"{root.name}.index").unlink(missing_ok=True)
     if not os.path.lexists(root):
         return None
-    target = free_name(hub.home / "kept" / f"{root.name}-found")
+    what = HALF_MADE if _making(hub, agent_id).exists() else FOUND
+    target = free_name(hub.home / "kept" / f"{root.name}{what}")
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     root.rename(target)
     return target
@@ -85,35 +103,24 @@ def free_name(path: Path) -> Path:
     return candidate
 
 
-async def restore(hub: Hub, agent_id: str) -> Worktree | None:
+async def restore(hub: Hub, agent_id: str, turn: int | None = None) -> Worktree | None:
     """Bring an interrupted worktree back to its newest checkpoint, or None where there never was one.
 
-    What lay there meanwhile is kept under a ref, with the ignored files beside.
+    `turn` is the newest turn that counts: a checkpoint behind it is of a turn that will be made again. What lay there
+    meanwhile is kept under a ref, with the ignored files beside.
     """
     found = load(hub, agent_id)
     if found is None:
         return None
-    turns = await hub.refs("agent", found.name, "turn")
+    kept = await hub.refs("agent", found.name, "turn")
+    turns = {name: commit for name, commit in kept.items() if turn is None or int(name) <= turn}
     newest = turns[max(turns)] if turns else found.base
     notices = await _keep_interrupted(hub, found, newest)
+    await hub.drop(*(f"agent/{found.name}/turn/{name}" for name in kept.keys() - turns.keys()))
     stood = (await hub.git.line("rev-list", "--parents", "-1", newest)).split()[2:] or [found.base]
     record = replace(found.record, turn=int(max(turns)) if turns else 0)
-    return await stand_again(hub, record, newest, stood[0], (*found.notices, *notices))
-
-
-async def stand_again(
-    hub: Hub, record: Record, files: str, head: str, notices: Sequence[str] = ()
-) -> Worktree:
-    """Make a worktree anew for an agent that was there before: the files of one commit, HEAD at another."""
-    tree = await add(hub, record.agent_id, files, record.prefix)
-    await (
-        hub.git.at(tree.root)
-        .with_env(GIT_DIR=tree.record.admin)
-        .run("update-ref", "--no-deref", "HEAD", head)
-    )
-    again = Worktree(hub, replace(record, admin=tree.record.admin), notices)
-    again.save()
-    return again
+    again = await add(hub, record, newest, stood[0])
+    return Worktree(hub, again.record, (*found.notices, *notices))
 
 
 async def _keep_interrupted(hub: Hub, found: Worktree, newest: str) -> list[str]:
@@ -127,20 +134,24 @@ async def _keep_interrupted(hub: Hub, found: Worktree, newest: str) -> list[str]
         number = f"{len(await hub.refs('agent', found.name, 'old')) + 1:04}"
         await hub.write(work.commit, "agent", found.name, "old", number)
         kept = [f"the interrupted state is kept as {hub.ref('agent', found.name, 'old', number)}."]
-    return [*work.notices, *_told(await remove(found, work)), *kept]
+    return [*work.notices, *_told(await remove(found, work, forget_it=False)), *kept]
 
 
-async def remove(tree: Worktree, work: Work) -> Removal:
-    """Remove a worktree if all that is in it is in `work`, or was moved aside. Any doubt means keep."""
+async def remove(tree: Worktree, work: Work, *, forget_it: bool = True) -> Removal:
+    """Remove a worktree if all that is in it is in `work`, or was moved aside. Any doubt means keep.
+
+    Without `forget_it` what was written down of it stays, for one that is made in its place.
+    """
     try:
         saved = await _prove(tree, work)
         async with tree.hub.lock.held():
             await _take_away(tree, work.commit)
     except (DecurionError, OSError) as error:
         return Removal(removed=False, kept=str(tree.root), reason=str(error))
-    record_file(tree.hub, tree.agent_id).unlink(missing_ok=True)
     tree.index.unlink(missing_ok=True)
-    if work.empty:
+    if forget_it:
+        record_file(tree.hub, tree.agent_id).unlink(missing_ok=True)
+    if forget_it and work.empty:
         await forget(tree.hub, tree.agent_id)
     return Removal(removed=True, saved=tuple(saved))
 
@@ -193,9 +204,7 @@ async def forget(hub: Hub, agent_id: str) -> None:
     found = await hub.refs("agent", ref_part(agent_id))
     strays = any(name.startswith(("stray/", "old/")) for name in found)
     gone = [name for name in found if name.startswith(("turn/", "head")) and not strays]
-    commands = "".join(f"delete {hub.ref('agent', ref_part(agent_id), name)}\n" for name in gone)
-    if commands:
-        await hub.git.run("update-ref", "--stdin", stdin=commands.encode())
+    await hub.drop(*(f"agent/{ref_part(agent_id)}/{name}" for name in gone))
 
 
 def _told(removal: Removal) -> list[str]:

@@ -61,6 +61,11 @@ class Worktree:
         return self.record.base
 
     @property
+    def complete(self) -> bool:
+        """Whether its folder and its part of the hub are there."""
+        return self.root.is_dir() and Path(self.record.admin).is_dir()
+
+    @property
     def env(self) -> Mapping[str, str]:
         """What commands started here need besides the surroundings, such as a PYTHONPATH to these sources."""
         return self.record.env or {}

@@ -114,7 +114,11 @@ async def test_a_resolver_mends_what_two_subagents_did_to_one_line(
     assert "part twenty" in brief
     resolvers = {record["agent_id"] for record in ran.records() if "resolver-" in record["agent_id"]}
     assert len(resolvers) == 1
-    assert "(2 of 2)" in ran.told[-1]
+    assert "(2 of 2)" in ran.told[-3]
+    assert ran.told[-2:] == [
+        f"check `{CHECK}`: passed",
+        f"put it into this checkout: decurion apply {finished.session_id} (taken back with decurion undo)",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,10 @@ class Editor:
     def __init__(self, does: Callable[[Subtask, Worktree], str] = lambda _subtask, _tree: "") -> None:
         self.does, self.ran = does, list[Subtask]()
 
+    def settled_turns(self, agent_id: str) -> int:
+        """Forget every turn: what was interrupted is made again from the start."""
+        return 0
+
     async def run_subtask(self, subtask: Subtask, tree: Worktree) -> SubtaskResult:
         self.ran.append(subtask)
         status = self.does(subtask, tree) or "completed"

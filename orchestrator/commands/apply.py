@@ -1,0 +1,49 @@
+"""`decurion apply`: put the merged result of a session into the checkout, whenever the person wants it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from decurion.hooks import UsageError
+
+if TYPE_CHECKING:
+    from ..git import Applied
+
+
+@click.command()
+@click.argument("session", default="last")
+@click.option("-C", "--cwd", "folder", default=".", type=click.Path(), help="The project's folder.")
+def command(session: str, folder: str) -> int:
+    """Put the merged result of SESSION (an id, a unique prefix, or `last`) into this checkout.
+
+    What you have not committed stays as it is, staged or not. If you edited the same places, the files are named and
+    nothing is written. `decurion undo` takes it back exactly.
+    """
+    import anyio
+
+    from ..git.run import shown
+    from ..sessions import find_session
+
+    workspace = Path(folder).expanduser().resolve()
+    applied = anyio.run(_apply, workspace, find_session(workspace, session))
+    for name in applied.files:
+        click.echo(shown(name))
+    click.echo(applied.in_words)
+    return 0
+
+
+async def _apply(workspace: Path, place: Path) -> Applied:
+    from ..git import Isolation
+
+    if not (place / "git" / "hub.git").is_dir():
+        raise UsageError(f"Session {place.name} has no merged result: its subagents were not isolated.")
+    isolation = await Isolation.prepare(workspace, place, place.name)
+    try:
+        if isolation.head == isolation.base:
+            raise UsageError(f"Session {place.name} has no merged result.")
+        return await isolation.apply()
+    finally:
+        isolation.release()
