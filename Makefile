@@ -14,7 +14,7 @@ demo: .venv/run.stamp ## The main job on a sample project, offline (a scripted m
 	@.venv/bin/decurion demo
 
 test: .venv/test.stamp ## All tests, with branch coverage as a gate (THOROUGH=1 tries far more cases)
-	@$(PY) -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal --cov --cov-branch --cov-report=term:skip-covered
+	@$(PY) -m pytest --numprocesses auto --dist worksteal --cov --cov-branch --cov-report=term:skip-covered
 
 check: .venv/dev.stamp ## Lint, format, two type checkers, import rules
 	@scripts/check

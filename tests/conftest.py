@@ -17,6 +17,11 @@ ROOT = Path(__file__).resolve().parent.parent
 LOOPBACK = ("127.", "::1", "localhost")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: many tests wait for a timer or a process."""
+    return min(4, (os.cpu_count() or 1) + 1)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Measure coverage on asyncio alone: measuring takes as long as the test, and trio runs the same lines."""
     for item in items:

@@ -15,7 +15,6 @@ from .helpers import judge
 DATA = Path(__file__).parents[2] / "data" / "guard_variants.jsonl"
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("should", ["deny", "allow"])
 def test_variants(law: Law, should: str) -> None:
     rows = [json.loads(line) for line in DATA.read_text("utf-8").splitlines()]
