@@ -1,6 +1,6 @@
 """Secrets known by what they are assigned to: `PASSWORD=…`, `--token …`, `https://user:…@host`, `Bearer …`.
 
-Patterns are text: `re` compiles and keeps them when the first text is suspicious, which in most hook programs none is.
+Patterns are compiled when the first text is suspicious, which in most hook programs none is.
 Every repetition that something must follow is bounded, so that no text can make them slow.
 """
 
@@ -12,7 +12,10 @@ from ..patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
+
+    Hints = tuple[list[int], list[tuple[str, str]]]
+    """Where names may begin, in order; kind and pattern of the rest."""
 
 TELLING = ("pass", "pwd", "secret", "token", "key", "cred")
 _PASSWORD = r"pass(?:word|wd|phrase|code)?|pwd"  # noqa: S105 - a pattern
@@ -21,95 +24,98 @@ _BEFORE_KEY = lazy(
     r"(?:api|access|account|auth|client|consumer|deploy|encryption|license|master|private|service|shared|signing|storage)[_-]?$"
 )
 _BEFORE_PASS = lazy(r"(?:^|[^a-z]|db|root|admin|user|ssh|pg|my)$")
+_LONGEST = 512
+"""No quoted value that is a secret has more characters; keys that do are found otherwise."""
 _VALUE = (
-    r"(?:(?P<quote>\\?[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){3,512}?)(?P=quote)"
+    rf"(?:(?P<quote>\\?[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){{3,{_LONGEST}}}?)(?P=quote)"
     r"|(?P<bare>[^\s\"'`,;&|<>(){}\[\]\\]{4,512}))"
 )
 _ASSIGNED = lazy(
     rf"(?i)(?:(?P<password>{_PASSWORD})|(?P<other>{_OTHER}))(?P<more>[a-z0-9_-]{{0,40}})(?:\\?[\"'`])?"
     rf"\s{{0,4}}(?:\]\s?)?(?P<sep>=>|:=|==|=|:|\s)\s{{0,4}}{_VALUE}"
 )
-_WORD_AND_DIGITS = r"[A-Za-z]{3,}\d+$"
-_FLAG_BEFORE = r"(?:^|[\s\"'])--?[\w-]{0,40}$"
-_HARMLESS_ENDS = (
+_WORD_AND_DIGITS = lazy(r"[A-Za-z]{3,}\d+$")
+_FLAG_BEFORE = lazy(r"(?:^|[\s\"'])--?[\w-]{0,40}$")
+_HARMLESS_ENDS = lazy(
     r"(?i)(?:name|path|file|files|dir|id|ids|type|count|counts|len|length|url|uri|ref|field|label|hash|policy|manager|version|"
     r"arn|limit|budget|usage|expires|expiry|index|used|size|per|rate|class|error|errors|s?_?tokens|izer|ize|ized|"
     r"able|ed|ing|word_?hash|less|through|port|er)$"
 )
-_PLACEHOLDER = (
+_PLACEHOLDER = lazy(
     r"(?i)^(?:[$<{%*\[@!]|\.\.\.|x{3,}$|\*+$|-+$|your[-_ ]|"
     r"(?:none|null|nil|true|false|undefined|required|optional|string|str|int|bool|bytes|text|example|placeholder|changeme|"
     r"change_me|password|passwd|secret|token|redacted|hidden|default|todo|value|auto|prompt|never|always|inherit|"
     r"self|request|await|async|return|function|lambda|import|const|disabled|enabled)$)"
 )
-_IDENTIFIER = r"^[A-Za-z_][A-Za-z_]*\d?(?:\.[A-Za-z_]\w*)*$"
-_PATH = (
+_IDENTIFIER = lazy(r"^[A-Za-z_][A-Za-z_]*\d?(?:\.[A-Za-z_]\w*)*$")
+_PATH = lazy(
     r"^(?:~|\.{1,2})?/|^[\w.-]+(?:/[\w.-]+)+$|\.(?:py|js|ts|json|ya?ml|toml|txt|md|pem|key|go|rs|sh|env|cfg)$"
 )
-_DIGEST = r"(?i)^(?:sha(?:1|256|384|512)[:-]|md5:)"
+_IN_MARK = lazy(r"\[redacted:[^\]\s]*$")
+"""A mark names a kind of secret, but tells of none beside it."""
+_DIGEST = lazy(r"(?i)^(?:sha(?:1|256|384|512)[:-]|md5:)")
 
-SPECIAL: tuple[tuple[str, str, str], ...] = (
-    # kind, what the lower-case text must hold, pattern
+HEADERS = (
+    # kind, what the lower-case text must hold, what is looked for first (one of two characters), pattern
     (
         "bearer",
         "bearer",
+        "b",
         r"(?i)\bbearer\s+[\"']?(?P<value>(?=[A-Za-z_\-.~+/=]{0,200}\d)[A-Za-z0-9_\-.~+/=]{12,})",
     ),
     (
         "authorization",
         "authorization",
+        "z",
         (
             r"(?i)\bauthorization[\"']?\s*[:=]\s*[\"']?(?:basic|bearer|token|digest|apikey|negotiate|aws4-hmac-sha256)\s+"
             r"(?P<value>[^\s\"']{8,})"
         ),
     ),
-    ("cookie", "cookie", r"(?i)\bcookie[\"']?\s*[:=]\s*[\"']?(?P<value>[^\n\"'=]{1,200}=[^\n\"']{8,})"),
-    ("azure-signature", "sig=", r"[?&]sig=(?P<value>[A-Za-z0-9%+/=_-]{32,})"),
+    ("cookie", "cookie", "k", r"(?i)\bcookie[\"']?\s*[:=]\s*[\"']?(?P<value>[^\n\"'=]{1,200}=[^\n\"']{8,})"),
+    ("azure-signature", "sig=", "?&", r"[?&]sig=(?P<value>[A-Za-z0-9%+/=_-]{32,})"),
+    ("password", "pass:", ":p", r"\bpass:(?P<value>[^\s\"']{3,})"),
+)
+COMMANDS = (
+    # the same, for what a command takes after an option
     (
         "password",
         "curl",
+        "u",
         r"\bcurl\b[^\n|;]{0,400}?\s(?:-u|--user|--proxy-user|-U)[ =]?[\"']?[^\s:\"']{1,200}:(?P<value>[^\s\"']{3,})",
     ),
     (
         "password",
         "mysql",
+        "q",
         r"\bmysql(?:dump|admin)?\b[^\n|;&]{0,400}?\s-p[\"']?(?P<value>[^\s\"'-][^\s\"']{2,})",
     ),
     (
         "password",
         "mariadb",
+        "b",
         r"\bmariadb(?:-dump)?\b[^\n|;&]{0,400}?\s-p[\"']?(?P<value>[^\s\"'-][^\s\"']{2,})",
     ),
-    ("password", "sshpass", r"\bsshpass\s+-p\s*[\"']?(?P<value>[^\s\"']{3,})"),
-    ("password", "redis-cli", r"\bredis-cli\b[^\n|;&]{0,400}?\s-a\s*[\"']?(?P<value>[^\s\"']{3,})"),
-    ("password", "pass:", r"\bpass:(?P<value>[^\s\"']{3,})"),
+    ("password", "sshpass", "h", r"\bsshpass\s+-p\s*[\"']?(?P<value>[^\s\"']{3,})"),
+    ("password", "redis-cli", "-", r"\bredis-cli\b[^\n|;&]{0,400}?\s-a\s*[\"']?(?P<value>[^\s\"']{3,})"),
     (
         "password",
         " login",
+        "g",
         r"\b(?:docker|podman|npm|az|oc|registry)\s+login\b[^\n|;&]{0,400}?\s-p[ =]?[\"']?(?P<value>[^\s\"'-][^\s\"']{2,})",
     ),
 )
 _URL = r"://[^\s/:@\"'<>]*:(?P<value>[^\s/@\"'<>]{3,})@"
 
 
-HINTS = (
+_NAMES = (
     # A pattern that begins with one letter runs through a text as fast as looking for that letter alone, fifty times
-    # faster than an alternation; where it finds nothing, none of the words beside it stands in the text.
-    (lazy("k(?=ey|en|ie)"), ("key", "token", "cookie")),
-    (lazy("c(?=ret|red|url)"), ("secret", "cred", "curl")),
-    (lazy("w(?=d)"), ("pwd",)),
-    (lazy("s(?=s)(?<=pas)"), ("pass", "pass:", "sshpass")),
-    (lazy("g(?:(?<=sig)(?==)|(?<= log)(?=in))"), ("sig=", " login")),
-    (lazy("z(?=ation)"), ("authorization",)),
-    (lazy("q(?=l)"), ("mysql",)),
-    (lazy("b(?=ea)"), ("bearer",)),
-    (lazy("mariadb"), ("mariadb",)),
-    (lazy("redis-cli"), ("redis-cli",)),
-    (lazy("@"), ("://",)),
+    # faster than an alternation. Where a group matched, the name begins two letters before.
+    lazy("k(?=e(?:y|(?<=toke)(n)))"),
+    lazy("p(?=[aw][sd])"),
+    lazy("c(?=re(?:d|(?<=secre)(t)))"),
 )
-
-_SHORT = 1000
-"""In a text of fewer characters all words are looked for faster than the hints' patterns are compiled."""
+_OPTION = lazy(r"-(?=[apu-])(?<=\s-)")
 
 
 def may_hold(lowered: str) -> bool:
@@ -120,73 +126,82 @@ def may_hold(lowered: str) -> bool:
         or "token" in lowered
         or "secret" in lowered
         or "pwd" in lowered
+        or "cred" in lowered
+        or "cookie" in lowered
+        or "bearer" in lowered
         or "curl" in lowered
         or "mysql" in lowered
         or "mariadb" in lowered
         or "redis-cli" in lowered
         or " login" in lowered
-        or ("://" in lowered and "@" in lowered)
+        or ("@" in lowered and "://" in lowered)
     )
 
 
-def replace(text: str, lowered: str, mark: Callable[[str], str]) -> str:
-    """Replace every assigned secret in a text by the mark of its kind."""
-    needles = _needles(lowered)
-    if "://" in needles:
-        text = re.sub(_URL, lambda found: _swap(found, "value", mark("url-password")), text)
-    for kind, needle, pattern in SPECIAL:
-        if needle in needles:
-            text = re.sub(pattern, lambda found, kind=kind: _swap(found, "value", mark(kind)), text)
+def lower(text: str) -> str:
+    """Give a text in lower case with every letter in its place: one capital letter becomes two characters else."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else text.replace("\u0130", "i").lower()
+
+
+def hints(lowered: str) -> Hints | None:
+    """Give where telling names may begin in a lower-case text, and what else of this module may match there.
+
+    None, as for most texts, where nothing can. This is all that most texts of some length cost.
+    """
+    names: list[int] = []
+    for name in _NAMES:
+        names += [found.start() - (2 if found.lastindex else 0) for found in name.finditer(lowered)]
+    tables = (HEADERS, COMMANDS) if _OPTION.search(lowered) else (HEADERS,)
+    patterns = [("url-password", _URL)] if "@" in lowered and "://" in lowered else []
+    for table in tables:
+        for kind, needle, rare, pattern in table:
+            if (rare[0] in lowered or rare[-1] in lowered) and needle in lowered:
+                patterns.append((kind, pattern))
+    return (sorted(names), patterns) if names or patterns else None
+
+
+def replace(text: str, hinted: Hints, mark: Callable[[str], str]) -> str:
+    """Replace every assigned secret in a text by the mark of its kind; `hinted` is what `hints` gave for this text."""
+    names, patterns = hinted
+    replaced = text
+    for kind, pattern in patterns:
+        replaced = re.sub(pattern, lambda found, kind=kind: _swap(found, "value", mark(kind)), replaced)
+    if replaced != text and names:  # they have moved
+        names = (hints(lower(replaced)) or hinted)[0]
     pieces: list[str] = []
     done = 0
-    for found in _assignments(text, [word for word in TELLING if word in needles]):
+    for found in _assignments(replaced, names):
         if found.start() >= done:
-            pieces += [text[done : found.start()], _judge_assignment(found, mark)]
+            pieces += [replaced[done : found.start()], _judge_assignment(found, mark)]
             done = found.end()
-    return "".join([*pieces, text[done:]]) if pieces else text
-
-
-def _needles(lowered: str) -> set[str]:
-    """Give the words of all hints that stand in a text."""
-    if len(lowered) < _SHORT:
-        return {word for _, words in HINTS for word in words if word in lowered}
-    return {word for hint, words in HINTS if hint.search(lowered) for word in words if word in lowered}
+    return "".join([*pieces, replaced[done:]]) if pieces else replaced
 
 
 def is_secret_field(name: str, value: str) -> bool:
     """Say whether a field of structured data holds a secret, by its name and build."""
-    if not any(word in name.lower() for word in TELLING):
+    text = f'{name}="{value}"'
+    if len(value) > _LONGEST or not (hinted := hints(lower(text))):
         return False
-    assignments = _assignments(f'{name}="{value}"')
+    assignments = _assignments(text, hinted[0])
     return any(found["quoted"] == value and _is_secret(found, value, quoted=True) for found in assignments)
 
 
-def _assignments(text: str, words: Sequence[str] = TELLING) -> Iterator[re.Match[str]]:
-    """Give what looks like a value assigned to a telling name, in order.
+def names_secret(name: str) -> bool:
+    """Say whether a field of this name may hold a secret."""
+    lowered = name.lower()
+    return any(word in lowered for word in TELLING)
 
-    The names are looked for as plain text, and the pattern is tried only where one stands: fifty times faster than to
-    let the pattern look for itself.
-    """
-    if not words:
-        return
-    lowered = _lower(text)
-    places = sorted(place for word in words for place in _places(lowered, word))
+
+def _assignments(text: str, places: Iterable[int]) -> Iterator[re.Match[str]]:
+    """Give what looks like a value assigned to a telling name, of the places where one may begin."""
+    marked = "[redacted:" in text
     for place in places:
         found = _ASSIGNED.match(text, place)
-        if found and _is_name(found, lowered[max(0, place - 14) : place]):
+        if not found or not _is_name(found, text[max(0, place - 14) : place].lower()):
+            continue
+        if not marked or not _IN_MARK.search(text, max(0, place - 80), place):
             yield found
-
-
-def _places(lowered: str, word: str) -> Iterator[int]:
-    place = lowered.find(word)
-    while place >= 0:
-        yield place
-        place = lowered.find(word, place + len(word))
-
-
-def _lower(text: str) -> str:
-    """Lower ASCII letters only, for some others change the length of a text."""
-    return text.lower() if text.isascii() else "".join(c.lower() if c.isascii() else c for c in text)
 
 
 def _is_name(found: re.Match[str], before: str) -> bool:
@@ -214,22 +229,22 @@ def _judge_assignment(found: re.Match[str], mark: Callable[[str], str]) -> str:
 
 
 def _is_secret(found: re.Match[str], value: str, *, quoted: bool) -> bool:
-    if re.search(_HARMLESS_ENDS, found["more"]) or re.match(_PLACEHOLDER, value):
+    if _HARMLESS_ENDS.search(found["more"]) or _PLACEHOLDER.match(value):
         return False
-    if re.match(_DIGEST, value) or "://" in value:
+    if _DIGEST.match(value) or "://" in value:
         return False
-    flag = re.search(_FLAG_BEFORE, found.string[max(0, found.start() - 44) : found.start()]) is not None
+    flag = _FLAG_BEFORE.search(found.string[max(0, found.start() - 44) : found.start()]) is not None
     if found["sep"].isspace() and not flag:
         return False
     if found["password"] and (flag or quoted or found["sep"] == "="):
         return _is_password(found, value, quoted=quoted)
     return _is_token(value, quoted=quoted or flag) or bool(
-        found["password"] and re.match(_WORD_AND_DIGITS, value)
+        found["password"] and _WORD_AND_DIGITS.match(value)
     )
 
 
 def _is_token(value: str, *, quoted: bool) -> bool:
-    if len(value) < 8 or " " in value or (not quoted and re.match(_IDENTIFIER, value)):
+    if len(value) < 8 or " " in value or (not quoted and _IDENTIFIER.match(value)):
         return False
     return _is_mixed(value) and not _is_path(value)
 
@@ -239,13 +254,13 @@ def _is_password(found: re.Match[str], value: str, *, quoted: bool) -> bool:
     if quoted:
         return len(value) >= 4
     tight = f"={value}" in found[0] or not found["sep"].strip()
-    return len(value) >= 4 and (tight or not re.match(_IDENTIFIER, value)) and not _is_path(value)
+    return len(value) >= 4 and (tight or not _IDENTIFIER.match(value)) and not _is_path(value)
 
 
 def _is_path(value: str) -> bool:
     """Say whether a value names a file; long Base64 may hold slashes too."""
     jumble = len(value) >= 40 and len(re.findall(r"[0-9]", value)) >= 4 and "." not in value
-    return re.search(_PATH, value) is not None and not jumble
+    return _PATH.search(value) is not None and not jumble
 
 
 def _is_mixed(value: str) -> bool:
@@ -258,7 +273,7 @@ def _is_mixed(value: str) -> bool:
 
 def _swap(found: re.Match[str], group: str, new: str) -> str:
     start, end = found.span(group)
-    if re.match(_PLACEHOLDER, found[group]):
+    if _PLACEHOLDER.match(found[group]):
         return found[0]
     base = found.start()
     return found[0][: start - base] + new + found[0][end - base :]

@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import os
 import re
-from itertools import pairwise
 from operator import is_ as _is
 
-from ..patterns import lazy
-from . import assigned, shapes
+from . import assigned
 from .record import is_array, is_object, quote
+from .words import LONG, Words, is_word, looks_random, replace_shapes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-_RUN = b"a" * 16
+_RUN = b"a" * LONG
 _LONG_RUN = b"a" * 40
 _TOKEN_CLASS = bytes(
     97 if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "_-") else 32 for code in range(256)
@@ -30,7 +29,6 @@ _TOKEN_CLASS = bytes(
 _BASE64_CLASS = bytes(
     97 if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "+/") else 32 for code in range(256)
 )
-_WORD_CLASS = bytes(32 if chr(code) in "\"'`<>(){}[],;\\ \t\n\r\v\f" else 97 for code in range(256))
 _PEM = (
     r"(?s)-----BEGIN[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"
     r"|PuTTY-User-Key-File-\d.*?(?:Private-MAC: *[0-9a-f]+|\Z)"
@@ -62,8 +60,6 @@ _PUBLIC_ENDS = (
     "_COMMAND",
     "ASKPASS",
 )
-_MARKED = lazy("[0-9A-Z]")
-_KEY_CHARS = 24
 _PUBLIC_NAMES = ("PWD", "OLDPWD")
 """Folders that every shell exports; a log without the name of the workspace would tell nobody anything."""
 
@@ -72,7 +68,11 @@ _LIBRARY_NAMES = ("softlayer", "cloudant", "ibm", "bluemix")
 
 _MIN_ENV_VALUE = 6
 _LONG_TEXT = 1000
-"""A text of so many characters holds a long word nearly always: looking for one before looking closely saves nothing."""
+"""From this length on a text is looked at at once: asking first whether it is worth it saves nothing there."""
+
+_NAMES_KNOWN = 1024
+_TEXTS_KNOWN = 32
+_LONGEST_KNOWN = 64 * 1024
 
 
 class Redactor:
@@ -88,16 +88,20 @@ class Redactor:
     def __init__(self, environ: Mapping[str, str] | None = None, *, guess: bool = True) -> None:
         self._own = tuple(_own_secrets(os.environ if environ is None else environ))
         self._own_needles = tuple(form for value, _ in self._own for form in {value, quote(value)[1:-1]})
+        self._words = Words(tuple(value for value, _ in self._own if is_word(value)))
+        self._short_own = tuple(value for value, _ in self._own if not is_word(value))
         self._guess = guess
+        self._names: dict[str, tuple[str, bool]] = {}
+        """Names of fields -> how they are written, and whether their value may be a secret."""
+        self._harmless: dict[str, None] = {}
+        """Long texts in which nothing was found: a prompt stands in several records, and what failed is tried again."""
 
     def clean(self, value: Any) -> Any:
         """Give plain data with every secret replaced, names of fields included; the same object where there was none."""
         if isinstance(value, str):
             return self.clean_text(value)
         if is_object(value):
-            made = {
-                self.clean_text(str(name)): self._clean_field(str(name), item) for name, item in value.items()
-            }
+            made = dict(self._clean_field(str(name), item) for name, item in value.items())
             same = all(map(_is, made.values(), value.values())) and made.keys() == value.keys()
             return value if same else made
         if not is_array(value):
@@ -107,20 +111,9 @@ class Redactor:
 
     def clean_text(self, text: str) -> str:
         """Give a text with every secret replaced; the same object where there was none."""
-        if len(text) < _MIN_ENV_VALUE or not self.suspects(text):
-            return text
-        cleaned = text
-        for value, name in self._own:
-            cleaned = cleaned.replace(value, mark(f"env:{name}"))
-        if "PRIVATE KEY" in text or "PuTTY-" in text:
-            cleaned = re.sub(_PEM, mark("private-key"), cleaned)
-        words = _long_words(cleaned)
-        cleaned = _replace_shapes(cleaned, words)
-        if self._guess:
-            lowered = text.lower()
-            cleaned = assigned.replace(cleaned, lowered, mark)
-            cleaned = self._ask_library(cleaned, lowered, words if cleaned == text else _long_words(cleaned))
-        return text if cleaned == text else cleaned
+        if len(text) >= _LONG_TEXT:
+            return self._clean_long(text)
+        return self._search(text) if len(text) >= _MIN_ENV_VALUE and self.suspects(text) else text
 
     def suspects(self, text: str) -> bool:
         """Say whether text, or the JSON of some data, may hold a secret; quick, and wrong only on the safe side."""
@@ -134,68 +127,65 @@ class Redactor:
                 return True
         return assigned.may_hold(text.lower())
 
-    def _clean_field(self, name: str, value: Any) -> Any:
-        if not isinstance(value, str):
-            return self.clean(value)
-        if self._guess and assigned.is_secret_field(name, value):
-            return mark(assigned.kind_of_name(name))
-        return self.clean_text(value)
-
-    def _ask_library(self, text: str, lowered: str, words: set[str]) -> str:
-        named = any(len(word) >= _KEY_CHARS for word in words) and any(
-            name in lowered for name in _LIBRARY_NAMES
-        )
-        if not named and not any(map(_looks_random, words)):
+    def _clean_long(self, text: str) -> str:
+        if text in self._harmless:
             return text
-        from .library import replace
+        cleaned = self._search(text)
+        if cleaned is text and len(text) <= _LONGEST_KNOWN:
+            if len(self._harmless) >= _TEXTS_KNOWN:
+                self._harmless.clear()
+            self._harmless[text] = None
+        return cleaned
 
-        return replace(text, mark)
+    def _search(self, text: str) -> str:
+        words, nameless = self._words.telling(text.encode("utf-8", "surrogatepass"))
+        cleaned = text
+        if words or "PRIVATE KEY" in text or any(value in text for value in self._short_own):
+            cleaned = self._without_known(text, words)
+        if self._guess:
+            cleaned = self._without_likely(cleaned, tokens=bool(words), nameless=nameless)
+        return text if cleaned == text else cleaned
+
+    def _clean_field(self, name: str, value: Any) -> tuple[str, Any]:
+        known = self._names.get(name)
+        if known is None:
+            if len(self._names) >= _NAMES_KNOWN:
+                self._names.clear()
+            known = self._names[name] = self.clean_text(name), self._guess and assigned.names_secret(name)
+        if not isinstance(value, str):
+            return known[0], self.clean(value)
+        if known[1] and assigned.is_secret_field(name, value):
+            return known[0], mark(assigned.kind_of_name(name))
+        return known[0], self.clean_text(value)
+
+    def _without_known(self, text: str, words: list[str]) -> str:
+        """Take out what is surely a secret: the environment's own, private keys, shapes of tokens."""
+        cleaned = text
+        for value, name in self._own:
+            cleaned = cleaned.replace(value, mark(f"env:{name}"))
+        if "PRIVATE KEY" in text or "PuTTY-" in text:
+            cleaned = re.sub(_PEM, mark("private-key"), cleaned)
+        return replace_shapes(cleaned, words if cleaned is text else self._telling(cleaned), mark)
+
+    def _without_likely(self, text: str, *, tokens: bool, nameless: bool) -> str:
+        """Take out what is assigned to a telling name, and what the library knows."""
+        lowered = assigned.lower(text)
+        hinted = assigned.hints(lowered)
+        cleaned = assigned.replace(text, hinted, mark) if hinted else text
+        named = nameless and any(name in lowered for name in _LIBRARY_NAMES)
+        if named or (tokens and any(map(looks_random, self._telling(cleaned)))):
+            from .library import replace
+
+            return replace(cleaned, mark)
+        return cleaned
+
+    def _telling(self, text: str) -> list[str]:
+        return self._words.telling(text.encode("utf-8", "surrogatepass"))[0]
 
 
 def mark(kind: str) -> str:
     """Give what stands in place of a secret."""
     return f"[redacted:{kind}]"
-
-
-def _replace_shapes(text: str, words: set[str]) -> str:
-    """Look at each long word once, with only those shapes whose needles it holds."""
-    for word in words:
-        if _MARKED.search(word) is None:  # no token is all small letters; most long words of source text are
-            continue
-        cleaned = word
-        for kind, pattern in shapes.candidates(word):
-            cleaned = pattern.sub(mark(kind), cleaned)
-        if cleaned is not word:
-            text = text.replace(word, cleaned)
-    return text
-
-
-def _long_words(text: str) -> set[str]:
-    """Give the words of sixteen characters and more; the short ones, which are nearly all, are never made."""
-    data = text.encode("utf-8", "surrogatepass")
-    classes = data.translate(_WORD_CLASS)
-    found: set[str] = set()
-    start = classes.find(_RUN)
-    while start >= 0:
-        end = classes.find(b" ", start)
-        end = end if end >= 0 else len(data)
-        found.add(data[start:end].decode("utf-8", "surrogatepass"))
-        start = classes.find(_RUN, end)
-    return found
-
-
-def _looks_random(word: str) -> bool:
-    """Say whether a word mixes capitals, small letters and digits as no name or path does, and is no digest."""
-    if (
-        len(word) < 20
-        or word == word.lower()
-        or word.startswith(("sha256-", "sha384-", "sha512-", "[redacted:"))
-        or "redacted:" in word
-    ):
-        return False
-    longest = max(re.split(r"[^A-Za-z0-9_-]", word), key=len)
-    changes = sum(a.isdigit() != b.isdigit() for a, b in pairwise(longest))
-    return len(longest) >= 20 and changes >= 5 and longest.lower() != longest and longest.upper() != longest
 
 
 def _own_secrets(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:

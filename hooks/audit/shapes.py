@@ -8,6 +8,7 @@ collected by gitleaks and detect-secrets (both read, neither copied).
 from __future__ import annotations
 
 import re
+from operator import add
 
 _B = r"(?<![A-Za-z0-9])"  # no letter or digit before: for needles short enough to occur by chance
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -130,7 +131,7 @@ SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("telegram-token", (":AA",), _B + r"\d{8,10}:AA[A-Za-z0-9_-]{32,34}"),
     (
         "discord-token",
-        ("M", "N", "O"),
+        (".",),
         _B + r"[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}",
     ),
     (
@@ -140,30 +141,33 @@ SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ),
 )
 
-_compiled: dict[str, re.Pattern[str]] = {}
-
-_PAIRS: dict[str, list[tuple[str, int]]] = {}
+_NEEDLES: dict[str, list[tuple[str, int]]] = {}
 """The first two characters of a needle -> it, and the number of its shape."""
-_NO_NEEDLE: list[int] = []
-"""Shapes whose needle is less than that; all of them are long."""
+_BUILT: list[tuple[str, int]] = []
+"""Shapes whose needle is less than that, with it; all of them are long."""
 _LONG = 40
+_BLOB = 256
+"""In a word from this length on nearly all pairs of characters occur; needles are looked for one by one there."""
 
 for _number, (_, _needles, _) in enumerate(SHAPES):
     for _needle in _needles:
         if len(_needle) < 2:
-            _NO_NEEDLE.append(_number)
+            _BUILT.append((_needle, _number))
         else:
-            _PAIRS.setdefault(_needle[:2], []).append((_needle, _number))
+            _NEEDLES.setdefault(_needle[:2], []).append((_needle, _number))
+
+_compiled: dict[str, re.Pattern[str]] = {}
 
 
 def candidates(word: str) -> list[tuple[str, re.Pattern[str]]]:
     """Give the kinds whose needles stand in a word, each with its pattern, in the order of the table."""
-    found = set(_NO_NEEDLE) if len(word) >= _LONG else set[int]()
-    for place in range(len(word) - 1):
-        for needle, number in _PAIRS.get(word[place : place + 2], ()):
-            if word.startswith(needle, place):
+    found = {number for needle, number in _BUILT if needle in word} if len(word) >= _LONG else set[int]()
+    pairs = _NEEDLES.keys() if len(word) >= _BLOB else _NEEDLES.keys() & set(map(add, word, word[1:]))
+    for pair in pairs:
+        for needle, number in _NEEDLES[pair]:
+            if needle in word:
                 found.add(number)
-    return [(SHAPES[number][0], _pattern(SHAPES[number][2])) for number in sorted(found)] if found else []
+    return [(SHAPES[number][0], _pattern(SHAPES[number][2])) for number in sorted(found)]
 
 
 def _pattern(text: str) -> re.Pattern[str]:

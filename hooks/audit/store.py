@@ -253,7 +253,7 @@ class Store:
 
     def _write_head(self) -> None:
         text = f'{{"v":1,"seq":{self.seq},"hash":"{self.hash}","size":{self.size},"part":{self.part}}}'
-        self._head = head = f"{text:<{HEAD_BYTES - 1}}\n".encode()
+        self._head = head = (text.ljust(HEAD_BYTES - 1) + "\n").encode()
         os.pwrite(self._head_fd, head, 0)
 
     def _rotate(self) -> None:
@@ -275,14 +275,20 @@ class Clock:
     """UTC in microseconds as text, never going back within one writer."""
 
     def __init__(self) -> None:
-        self._second, self._prefix, self._last = -1, "", 0
+        self._second, self._prefix, self._last = 0, "", 0
 
     def now(self) -> str:
         """Give the time as `2026-11-30T17:48:37.521383Z`."""
         micros = time.time_ns() // 1000
         micros = max(micros, self._last)
         self._last = micros
-        second = micros // 1_000_000
-        if second != self._second:
-            self._second, self._prefix = second, time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(second))
-        return f"{self._prefix}{micros % 1_000_000:06d}Z"
+        rest = micros - self._second
+        if rest >= 1_000_000:
+            rest = self._begin_second(micros)
+        return "%s%06dZ" % (self._prefix, rest)  # noqa: UP031 - half the time of an f-string, once a record
+
+    def _begin_second(self, micros: int) -> int:
+        second, rest = divmod(micros, 1_000_000)
+        self._second = second * 1_000_000
+        self._prefix = time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(second))
+        return rest
