@@ -3,10 +3,13 @@
 `dataclasses` pulls in `inspect` and compiles source text for every class: about 10 ms before the first
 decision of a cold hook program, which is a quarter of its whole budget. This decorator gives the same
 shape (annotated fields, keyword or positional construction, equality, hash, repr, pickling) from closures.
-Defaults must be immutable; there are no factories.
+Defaults must be immutable; there are no factories. A class of which many values are made gets a compiled constructor
+then, so that a long session builds them as fast as `dataclasses` would.
 """
 
 from __future__ import annotations
+
+from _operator import attrgetter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +25,8 @@ else:
 
 
 _CLASS_ONLY = {"__dict__", "__weakref__"}
+_MANY = 250
+"""Values of one class after which compiling its constructor pays; a cold program makes fewer of most."""
 
 
 @dataclass_transform(frozen_default=True, eq_default=True)
@@ -57,6 +62,7 @@ def frozen(cls: type[T]) -> type[T]:
     body.setdefault("__hash__", _hash)
     body.setdefault("__repr__", _repr)
     made: Any = type(cls)(cls.__name__, cls.__bases__, body)
+    made.__values__ = staticmethod(_getter(fields))
     if "__init__" not in body:
         made.__init__ = _make_init(made, fields, defaults)
     return made
@@ -64,7 +70,14 @@ def frozen(cls: type[T]) -> type[T]:
 
 def replace(value: T, **changes: Any) -> T:
     """Return a copy of a frozen value with some fields changed."""
-    return type(value)(**{**as_dict(value), **changes})
+    made: Any = type(value)
+    fields: tuple[str, ...] = made.__fields__
+    values = list(made.__values__(value))
+    for name, changed in changes.items():
+        if name not in fields:
+            raise _wrong_values(made.__name__, fields, (), changes)
+        values[fields.index(name)] = changed
+    return made(*values)
 
 
 def as_dict(value: Any) -> dict[str, Any]:
@@ -76,8 +89,15 @@ def _make_init(cls: Any, fields: tuple[str, ...], defaults: dict[str, Any]) -> C
     owner, count = cls.__name__, len(fields)
     # The slots' own setters: a law of 200 rules is made of some 5,000 values before a cold program's first answer.
     setters = tuple((name, getattr(cls, name).__set__) for name in fields)
+    # Python's own parameters cannot go without a default behind one that has one.
+    in_order = sorted(fields, key=lambda name: name in defaults) == list(fields)
+    made = 0
 
     def __init__(self: Any, *args: Any, **named: Any) -> None:  # noqa: N807 - it becomes the class's own
+        nonlocal made
+        made += 1
+        if made == _MANY and in_order:
+            cls.__init__ = _compiled(fields, defaults, setters)
         if not named and len(args) == count:
             for (_name, set_value), value in zip(setters, args, strict=True):
                 set_value(self, value)
@@ -99,6 +119,21 @@ def _make_init(cls: Any, fields: tuple[str, ...], defaults: dict[str, Any]) -> C
     return __init__
 
 
+def _compiled(
+    fields: tuple[str, ...], defaults: dict[str, Any], setters: tuple[tuple[str, Any], ...]
+) -> Callable[..., None]:
+    """Compile the constructor that `dataclasses` would have made."""
+    parameters = (f"{name}=defaults[{name!r}]" if name in defaults else name for name in fields)
+    lines = [f" set_{at}(self, {name})" for at, name in enumerate(fields)] or [" pass"]
+    text = "\n".join((f"def __init__(self, {', '.join(parameters)}):", *lines))
+    names: dict[str, Any] = {
+        "defaults": defaults,
+        **{f"set_{at}": one for at, (_, one) in enumerate(setters)},
+    }
+    exec(text, names)  # noqa: S102 - the text is made of the class's own field names
+    return names["__init__"]
+
+
 def _wrong_values(
     owner: str, fields: tuple[str, ...], args: tuple[Any, ...], named: dict[str, Any]
 ) -> TypeError:
@@ -113,18 +148,25 @@ def _refuse_change(self: object, name: str, _value: object = None) -> None:
     raise AttributeError(message)
 
 
-def _values(self: Any) -> tuple[Any, ...]:
-    return tuple(getattr(self, name) for name in self.__fields__)
+def _getter(fields: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    """Give a function that takes a value apart; `attrgetter` does so in one step, but for two fields at least."""
+    if len(fields) > 1:
+        return attrgetter(*fields)
+
+    def values(value: Any) -> tuple[Any, ...]:
+        return tuple(getattr(value, name) for name in fields)
+
+    return values
 
 
-def _equal(self: Any, other: object) -> bool:
+def _equal(self: Any, other: Any) -> bool:
     if type(other) is not type(self):
         return NotImplemented
-    return _values(self) == _values(other)
+    return self.__values__(self) == other.__values__(other)
 
 
-def _hash(self: object) -> int:
-    return hash((type(self), *_values(self)))
+def _hash(self: Any) -> int:
+    return hash((self.__class__, self.__values__(self)))
 
 
 def _repr(self: Any) -> str:
@@ -132,5 +174,5 @@ def _repr(self: Any) -> str:
     return f"{type(self).__name__}({inside})"
 
 
-def _reduce(self: object) -> tuple[Any, ...]:
-    return type(self), _values(self)
+def _reduce(self: Any) -> tuple[Any, ...]:
+    return self.__class__, self.__values__(self)

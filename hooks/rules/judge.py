@@ -126,7 +126,7 @@ class Judge:
         self.guarded = frozenset(
             name for slot in self._slots for name in slot.programs if not set(name) & _SIGNS
         )
-        self._memo: dict[tuple[str, Places, str], Judgement] = {}
+        self._memo: dict[tuple[str, int, str], tuple[Judgement, Places]] = {}
         grammars, paths = (
             (rules.grammars, rules.paths) if isinstance(rules, RuleSet) else unpack_tables(rules)
         )
@@ -151,13 +151,14 @@ class Judge:
         # A live command is judged anew each time: links and scripts on disk may have changed.
         if places.resolve is not None or places.read is not None or len(text) > _LONGEST_REMEMBERED:
             return self._judge(text, places, agent_type, began)
-        key = (text, places, agent_type)
+        # Places by identity, for hashing them costs more than finding the answer; each entry keeps its own alive.
+        key = (text, id(places), agent_type)
         found = self._memo.get(key)
         if found is None:
             if len(self._memo) >= _MEMO_SIZE:
                 self._memo.clear()
-            found = self._memo[key] = self._judge(text, places, agent_type, began)
-        return found
+            found = self._memo[key] = self._judge(text, places, agent_type, began), places
+        return found[0]
 
     def _judge(self, text: str, places: Places, agent_type: str, began: int) -> Judgement:
         reading = read_command(text, places, self.guarded)
@@ -194,7 +195,10 @@ class Judge:
         for scene in self._scenes(reading, places):
             if _micros(began) > TIME_LIMIT_MS * 1000:
                 raise TimeoutError(f"more than {TIME_LIMIT_MS} ms")
+            given = scene.given
             for matcher in self._candidates(scene):
+                if matcher.needs & ~given:
+                    continue
                 if _binds(matcher.rule, agent_type) and matcher.applies(scene):
                     yield matcher.rule, scene.event.segment, "" if scene.finding else scene.event.show()
 

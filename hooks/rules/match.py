@@ -7,7 +7,7 @@ from .arguments import asks_for_help, exact_flag, has_flag, rest_after
 from .glob import fits_any, text_fits
 from .paths import BUILT_IN
 from .pathset import one_pattern
-from .scene import cuts
+from .scene import ELSEWHERE, FED, REDIRECTS, SETS, WRITES, cuts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,10 +34,12 @@ FEW = 2
 class Matcher:
     """One rule made ready: only the tests that its conditions ask for, cheap ones first."""
 
-    __slots__ = ("_firsts", "_tests", "_unless", "rule")
+    __slots__ = ("_firsts", "_tests", "_unless", "needs", "rule")
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
+        self.needs = _needs(rule.when)
+        """What an event must have for the rule to say anything: bits of `scene.GIVEN`."""
         self._firsts = _firsts(rule.when.subcommand)
         self._tests = _tests(rule.when)
         self._unless = tuple((condition, _tests(condition)) for condition in rule.unless)
@@ -69,6 +71,17 @@ class Matcher:
         ):
             return False
         return bool(event.name or scene.finding or not rule.when.program or rule.when.strength >= FEW)
+
+
+def _needs(condition: Condition) -> int:
+    asked = (
+        (bool(condition.writes or condition.replaces), WRITES),
+        (bool(condition.env), SETS),
+        (bool(condition.redirect), REDIRECTS),
+        (bool(condition.upstream or condition.upstream_reads), FED),
+        (bool(condition.remote), ELSEWHERE),
+    )
+    return sum(bit for needed, bit in asked if needed)
 
 
 def _firsts(subcommands: tuple[str, ...]) -> frozenset[str]:

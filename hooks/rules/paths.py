@@ -96,7 +96,39 @@ def _on_host(path: str, event: ExecEvent) -> str | None:
 
 
 def _components(path: str) -> Path:
-    return tuple(piece for piece in path.split("/") if piece)
+    found = _split.get(path)
+    if found is None:
+        if len(_split) >= _KEPT:
+            _split.clear()
+        found = _split[path] = tuple([piece for piece in path.split("/") if piece])
+    return found
+
+
+_split: dict[str, Path] = {}
+_KEPT = 4096
+
+
+def is_ordinary(places: Places) -> bool:
+    """Tell whether a plain name in the workspace is nothing but a file of the workspace.
+
+    It may be more where the workspace is `/` or `/dev`, or holds the home or a scratch folder.
+    """
+    key = (places.workspace, places.home, places.temp)
+    found = _ordinary.get(key)
+    if found is None:
+        if len(_ordinary) >= _KEPT:
+            _ordinary.clear()
+        top = _components(places.workspace)
+        special = (places.home, *places.temp)
+        deep = len(top) > 1 and top[0] not in _NEVER_ORDINARY
+        found = _ordinary[key] = deep and not any(
+            _under(_components(folder)[:-1], places.workspace) for folder in special
+        )
+    return found
+
+
+_ordinary: dict[tuple[str, str, tuple[str, ...]], bool] = {}
+_NEVER_ORDINARY = frozenset({"dev", "proc", "sys"})
 
 
 def _variants(value: Value) -> list[tuple[tuple[str | Glob | Hole, ...], bool]]:

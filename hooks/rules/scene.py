@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..shell.events import Places, Reading, Value
 from .arguments import Arguments, Grammars
-from .paths import holds, spots
+from .paths import holds, is_ordinary, spots
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ NOTHING: frozenset[str] = frozenset()
 
 FINDERS = frozenset({"find", "gfind", "bfs", "fd", "fdfind"})
 """Programs that run others on what they find: where they look stands for it among the arguments."""
+
+
+WRITES, SETS, REDIRECTS, FED, ELSEWHERE = 1, 2, 4, 8, 16
+"""What an event may have: files it writes, variables it sets, redirections, something that feeds it, another machine."""
 
 
 class Scene:
@@ -66,6 +70,19 @@ class Scene:
         self._firsts: frozenset[str] | None = None
         self._arguments: Arguments | None = None
         self._grammars = grammars
+
+    @property
+    def given(self) -> int:
+        """Which of `WRITES` and its like the event has: most have none, and most rules need one."""
+        event = self.event
+        given = WRITES if self.reading.writes and self._own_writes else 0
+        given |= SETS if event.env else 0
+        given |= REDIRECTS if event.redirects else 0
+        given |= ELSEWHERE if event.remote else 0
+        fed = event.stdin.upstream or event.stdin.text is not None or event.redirects or event.via
+        if fed or any(len(value.parts) > 1 or not isinstance(value.text, str) for value in event.argv):
+            given |= FED
+        return given
 
     @property
     def arguments(self) -> Arguments:
@@ -160,7 +177,10 @@ class Scene:
         """Tell whether a path predicate may hold for a word."""
         if self._is_plain_name(value):
             paths = self.sets.get(predicate)
-            if paths is not None and not paths.reaches_workspace(self.places):
+            if paths is None:
+                if predicate != "any" and value.text not in _NOT_ORDINARY and is_ordinary(self.places):
+                    return False
+            elif not paths.reaches_workspace(self.places):
                 return False
         return any(holds(predicate, spot, self.places, self.sets) for spot in self.spots(value))
 
@@ -195,6 +215,10 @@ class Scene:
                 for piece in (value, *(_at(home, cut) for cut in cuts(value)))
             )
         return self._pieces
+
+
+_NOT_ORDINARY = frozenset({"", ".", ".git"})
+"""Plain names that stand for the workspace itself, or for its history."""
 
 
 def _is_name(part: object) -> bool:

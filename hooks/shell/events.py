@@ -101,7 +101,10 @@ class Value:
 
     def show(self) -> str:
         """The word for people; a hole shows as `<why>`, a glob as its pattern."""
-        return "".join(_show(part) for part in self.parts)
+        parts = self.parts
+        if len(parts) == 1:
+            return _show(parts[0])
+        return "".join([_show(part) for part in parts])
 
     def could_be(self, text: str) -> bool:
         """True if the word may turn out to be exactly `text`."""

@@ -5,6 +5,8 @@ A word first becomes atoms (text, hole or glob, each quoted or not; `None` ends 
 
 from __future__ import annotations
 
+import re
+
 from . import braces
 from .events import Glob, Hole, Value, literal
 from .globs import pieces
@@ -44,9 +46,11 @@ def _cheap(m: Machine, word: Word) -> Value | None:
     if len(word) != 1 or not isinstance(word[0], Text) or m.holes:
         return None
     text = word[0].text
-    if word[0].quoted or (text[:1] != "~" and "=~" not in text and not any(char in text for char in "*?[{")):
-        return literal(text)
-    return None
+    return literal(text) if word[0].quoted or not _EXPANDS.search(text) else None
+
+
+_EXPANDS = re.compile(r"^~|=~|[*?\[{]")
+"""What in plain text is more than itself: a tilde, a glob, a brace."""
 
 
 def value_of(m: Machine, st: State, fr: Frame, word: Word | None) -> Value:

@@ -143,7 +143,7 @@ class Machine:
         before = st.fork()
         todo: list[dict[object, int]] = [{}]
         outcome = DONE
-        outs: dict[Value, None] = {}
+        outs: list[Value] = []
         count = 0
         while todo:
             self._world, self._open = todo.pop(), []
@@ -154,13 +154,13 @@ class Machine:
             finally:
                 todo.extend(self._open)
                 self._world = None
-            outs[outcome.out] = None
+            outs.append(outcome.out)
             if count > 1:
                 st.merge(inside)
             if count > MAX_WORLDS:
                 raise Refused("the command depends on too many possible values to be judged")
         # What one world prints and what another prints may both flow on: both are given.
-        return outcome if count == 1 else Outcome(join(outs))
+        return outcome if count == 1 else Outcome(join(dict.fromkeys(outs)))
 
     def hide(self, value: Value) -> str:
         """The value as code that can be read again: each hole becomes one private character."""

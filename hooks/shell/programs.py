@@ -101,7 +101,7 @@ def _as_git(event: ExecEvent) -> ExecEvent:
 
 def _run_one(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     event = _as_git(event)
-    if any(file.link and file.target for file in st.files.values()):
+    if st.files and any(file.link and file.target for file in st.files.values()):
         followed = through_links(m, st, event)
         if followed is not None:
             m.emit(followed)

@@ -69,9 +69,6 @@ class Frame:
     segment: str = ""
 
 
-_COPIED = frozenset({"aliases", "attributes", "fds", "files", "functions", "hashed", "locals", "vars"})
-
-
 class State:
     """A shell's changing state. `fork` copies it for a sub-shell or a branch, `merge` joins two branches."""
 
@@ -105,10 +102,25 @@ class State:
 
     def fork(self) -> State:
         """An independent copy."""
-        twin = State(self.cwds)
-        for name in State.__slots__:
-            value = getattr(self, name)
-            setattr(twin, name, value.copy() if name in _COPIED and value is not None else value)
+        # Written out, for every pipe, branch and sub-shell makes several.
+        twin = State.__new__(State)
+        twin.vars = self.vars.copy()
+        twin.attributes = self.attributes.copy()
+        twin.exported = self.exported
+        twin.positional = self.positional
+        twin.script = self.script
+        twin.functions = self.functions.copy()
+        twin.aliases = self.aliases.copy()
+        twin.cwds, twin.fallback, twin.oldpwd = self.cwds, self.fallback, self.oldpwd
+        twin.stack = self.stack
+        twin.files = self.files.copy()
+        twin.fds = self.fds.copy()
+        twin.options = self.options
+        twin.hashed = self.hashed.copy()
+        twin.env = self.env
+        twin.calls = self.calls
+        twin.locals = None if self.locals is None else self.locals.copy()
+        twin.unread, twin.traps, twin.dead = self.unread, self.traps, self.dead
         return twin
 
     def merge(self, other: State) -> None:
