@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from decurion.agents.catalogue import Catalogue
-from decurion.hooks import RunRef, replace
+from decurion.hooks import ConfigError, RunRef, replace
 from decurion.hooks.chain import Hook, HookChain
 from decurion.hooks.command import CommandHook, command_hooks
 from decurion.hooks.files import config_dir
@@ -69,7 +69,7 @@ def law_in_force(options: SessionOptions, catalogue: Catalogue) -> LawInForce:
     shfmt_path()
     settings = load_settings(options.workspace, trust_project=options.law.trust_project)
     given = options.law.rules_file
-    extra = [Source(given, Path(given).read_text(encoding="utf-8"), "project")] if given else []
+    extra = [_further(given)] if given else []
     extra += permission_sources((*settings.deny, *options.law.disallowed), settings.ask)
     law = Law.load(
         str(config_dir() / "rules.toml"),
@@ -78,6 +78,15 @@ def law_in_force(options: SessionOptions, catalogue: Catalogue) -> LawInForce:
     )
     hooks, notes = _definition_hooks(options, catalogue)
     return LawInForce(law, settings, options, hooks, (*settings.notes, *notes))
+
+
+def _further(path: str) -> Source:
+    try:
+        return Source(path, Path(path).read_text(encoding="utf-8"), "project")
+    except UnicodeDecodeError:
+        raise ConfigError("this is not UTF-8 text; save the file as UTF-8", path) from None
+    except OSError as error:
+        raise ConfigError(f"cannot be read ({error.strerror}); mend its permissions", path) from None
 
 
 def _definition_hooks(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -19,6 +20,7 @@ TIERS = {"opus": "claude-opus-5-5", "sonnet": DEFAULT_MODEL, "haiku": "claude-ha
 BUILT_FIELDS = frozenset({"messages", "system", "tools", "stream"})
 """Fields of a request that only the builder may set: the history rules hold because nobody else does."""
 
+_ADDRESS = re.compile(r"https?://[^\s/?#]+")
 OTHER_CREDENTIALS = ("ANTHROPIC_PROFILE", "ANTHROPIC_IDENTITY_TOKEN", "ANTHROPIC_IDENTITY_TOKEN_FILE")
 KEY_REMEDY = (
     "Set ANTHROPIC_API_KEY to a key from https://platform.claude.com, or ANTHROPIC_AUTH_TOKEN to a token; "
@@ -69,9 +71,9 @@ class Endpoint:
         """
         if self.provider not in PROVIDERS:
             raise ConfigError(f"unknown provider {self.provider!r}; there are {', '.join(PROVIDERS)}")
-        if self.base_url and not self.base_url.startswith(("http://", "https://")):
+        if self.base_url and not _ADDRESS.match(self.base_url):
             raise ConfigError(
-                f"ANTHROPIC_BASE_URL must begin with http:// or https://, not {self.base_url!r}"
+                f"ANTHROPIC_BASE_URL must be an address such as https://host:port, not {self.base_url!r}"
             )
         if self.provider != "anthropic":
             return  # the cloud's own credentials, which its SDK client looks up

@@ -56,7 +56,9 @@ def _command(args: list[str]) -> int:
         _silence_stdout()
         return BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 - a person gets a line and a file, never a traceback
-        click.echo(f"decurion: internal error: {type(error).__name__}: {error}{_kept_traceback()}", err=True)
+        gone = isinstance(error, FileNotFoundError) and _folder_is_gone()
+        text = "The folder you are in is gone; change to another one." if gone else _internal(error)
+        click.echo(f"decurion: {text}", err=True)
         return 1
     return result if isinstance(result, int) else 0
 
@@ -73,21 +75,32 @@ def _show(error: click.ClickException) -> None:
     click.echo(f"decurion: {error.format_message()}{where}", err=True)
 
 
-def _kept_traceback() -> str:
-    """Write the traceback where a report can quote it; give the words that say where."""
+def _folder_is_gone() -> bool:
+    import os
+
+    try:
+        os.getcwd()  # noqa: PTH109 - pathlib is not imported for a question
+    except FileNotFoundError:
+        return True
+    return False
+
+
+def _internal(error: Exception) -> str:
+    """Write the traceback where a report can quote it; give the words that say what and where."""
     import traceback
     from pathlib import Path
 
     from decurion.hooks.audit import state_dir
 
+    said = f"internal error: {type(error).__name__}: {error}"
     path = Path(state_dir()) / "crash.txt"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)
         path.write_text(traceback.format_exc(), encoding="utf-8")
     except OSError:
-        return ""
-    return f"\nThe details are in {path}; please report them."
+        return said
+    return f"{said}\nThe details are in {path}; please report them."
 
 
 def _silence_stdout() -> None:

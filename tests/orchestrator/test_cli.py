@@ -48,6 +48,16 @@ def test_a_wrong_command_is_a_usage_error_of_two_lines() -> None:
     assert run.stderr == "decurion: No such command 'chek'.\nSee `decurion --help`.\n"
 
 
+def test_a_folder_that_is_gone_is_said_to_be_gone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert main(["check", "ls"]) == 1
+    assert capsys.readouterr().err == "decurion: The folder you are in is gone; change to another one.\n"
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_answers_help_or_says_that_it_is_not_in_this_build(
     name: str, capsys: pytest.CaptureFixture[str]

@@ -102,7 +102,10 @@ def test_json_is_one_object(tmp_path: Path) -> None:
         ({}, (), 1, "ANTHROPIC_API_KEY"),
         ({"ANTHROPIC_API_KEY": "  "}, (), 1, "ANTHROPIC_API_KEY"),
         ({"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "nonsense"}, (), 2, "ANTHROPIC_BASE_URL"),
+        ({"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://"}, (), 2, "ANTHROPIC_BASE_URL"),
         ({}, ("--cwd", "nowhere"), 2, "nowhere is not a folder"),
+        ({}, ("--rules", sys.executable), 2, "not UTF-8"),
+        ({}, ("--allowedTools", "Bash(git push:*"), 2, "parentheses"),
         ({}, ("--apply",), 2, "--worktree"),
         ({}, ("--max-turns", "0"), 2, "max-turns"),
         ({}, ("--agents", "{"), 2, "--agents"),
@@ -115,7 +118,7 @@ def test_bad_input_gets_a_line_or_two_and_no_traceback(
     done = run(tmp_path, "run", *args, "do it", env=env)
     assert done.returncode == code, done.stderr
     assert said.lower() in done.stderr.lower()
-    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) <= 2, done.stderr
     assert done.stdout == ""
 
 
