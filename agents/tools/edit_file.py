@@ -65,7 +65,8 @@ def _told(place: Place, result: Replaced) -> str:
     lines = result.text.split("\n")
     for start, end in result.spans[:SHOWN_PLACES]:
         first = line_of(result.text, start)
-        last = min(line_of(result.text, end), first + SHOWN_LINES - 1)
+        inside_it = end - result.text[start:end].endswith("\n")  # the line after it is as it was
+        last = min(line_of(result.text, inside_it), first + SHOWN_LINES - 1)
         told += [f"{number:>6}\t{_shown(lines[number - 1])}" for number in range(first, last + 1)]
     return "\n".join(told)
 

@@ -144,6 +144,9 @@ def _told(error: Any, schema: Mapping[str, Any]) -> str:
         known = cast("Mapping[str, Any]", schema.get("properties", {}))
         extra = [name for name in error.instance if name not in known]
         return f"unknown argument {', '.join(map(repr, extra))} (known: {', '.join(known)})"
+    if error.validator == "anyOf" and all(set(option) == {"type"} for option in error.validator_value):
+        kinds = " or ".join(_type_name(error.schema).split("|"))
+        return f"{place!r}: {json.dumps(error.instance)[:SHOWN_CHARS]} is not of type {kinds}"
     message = error.message if len(error.message) <= SHOWN_CHARS else f"{error.message[:SHOWN_CHARS]}…"
     return f"{place!r}: {message}" if place else message
 

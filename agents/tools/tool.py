@@ -132,7 +132,7 @@ def prepare(tool: Tool, args: Args) -> Args:
         ToolError: names the argument that is wrong and shows the right form.
     """
     renamed = _rename(tool, args)
-    _refuse_half_characters(tool, renamed)
+    _refuse_what_no_file_holds(tool, renamed)
     if tool.normalise is not None:
         renamed = tool.normalise(renamed)
     check_against(tool.name, tool.input_schema, renamed, tool.example)
@@ -161,9 +161,11 @@ def _rename(tool: Tool, args: Args) -> dict[str, Any]:
     return renamed
 
 
-def _refuse_half_characters(tool: Tool, args: Args) -> None:
-    """Refuse lone surrogates: no file, command, log or later request can carry them."""
+def _refuse_what_no_file_holds(tool: Tool, args: Args) -> None:
+    """Refuse lone surrogates, which no file, command, log or later request can carry, and a NUL in a path."""
     for name, value in args.items():
+        if name == "path" and "\0" in str(value):
+            raise ToolError(f"{tool.name}: 'path' holds a NUL character, which no file name can")
         if isinstance(value, str) and value.isascii():
             continue
         try:

@@ -27,7 +27,9 @@ async def write_file(
     made = await to_thread.run_sync(_store, place, data)
     lines = content.count("\n") + (not content.endswith("\n") and bool(content))
     told = f"{'Created' if made else 'Replaced'} {place.shown}: {lines} {'line' if lines == 1 else 'lines'}"
-    return Output(f"{told}, {len(data)} bytes.", {"files_changed": [place.shown]})
+    return Output(
+        f"{told}, {len(data)} {'byte' if len(data) == 1 else 'bytes'}.", {"files_changed": [place.shown]}
+    )
 
 
 def _store(place: Place, data: bytes) -> bool:

@@ -62,7 +62,7 @@ class Judgement:
         if self.verdict <= Verdict.ALLOW:
             return ""
         if self.rule == UNREADABLE:
-            return f"Refused: {self.message}"
+            return f"{self.message[:1].upper()}{self.message[1:]}"
         shown = _short(self.segment)
         runs = _short(self.matched)
         detail = f" (it would run `{runs}`)" if runs and runs != shown else ""

@@ -287,6 +287,12 @@ async def test_a_file_is_no_folder_to_write_below(ctx: ToolContext) -> None:
         await call(write_file, ctx, path="f.txt/below", content="x")
 
 
+async def test_an_edit_shows_the_lines_that_changed_and_no_other(ctx: ToolContext) -> None:
+    put(ctx, b"one\r\ntwo\r\nthree\r\n")
+    output = await call(edit_file, ctx, path="f.txt", old_string="two\nthree\n", new_string="2\n3\n")
+    assert output.content == "Changed 1 place in f.txt.\n     2\t2\n     3\t3"
+
+
 async def test_a_change_is_reported_for_the_log(ctx: ToolContext) -> None:
     output = await call(write_file, ctx, path="./a/../b.txt", content="x\n")
     assert output.meta["files_changed"] == ["b.txt"]

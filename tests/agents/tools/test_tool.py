@@ -67,6 +67,7 @@ async def test_a_call_reaches_the_function(tmp_path: Path) -> None:
         ({"path": "f", "kind": "some"}, "'kind': 'some' is not one of ['all', 'blank']"),
         ({"path": "f", "lines": 3}, "unknown argument 'lines' (known: path, kind, most, tags, extra)"),
         ({"path": "f", "most": 0}, "'most': 0 is less than the minimum of 1"),
+        ({"path": "f", "most": "2"}, "'most': \"2\" is not of type integer or null"),
         ({"path": "f", "tags": ["a", 1]}, "'tags'"),
         ({"kind": 1}, "missing 'path'"),
     ],
@@ -125,6 +126,13 @@ def test_half_a_character_reaches_no_tool(name: str, args: dict[str, Any]) -> No
     """BUG-31: what cannot be encoded would spoil the log and every later request."""
     with pytest.raises(ToolError, match="holds half a character"):
         prepare(TOOLS[name], args)
+
+
+@pytest.mark.parametrize("name", ["read_file", "edit_file", "grep"])
+def test_a_nul_in_a_path_is_the_models_to_mend(name: str) -> None:
+    """BUG-56: told as what it is, before the law is asked about a file that cannot be."""
+    with pytest.raises(ToolError, match="'path' holds a NUL"):
+        prepare(TOOLS[name], {"file_path": "a\0.txt"})
 
 
 def test_a_schema_cannot_make_the_checker_fetch_anything() -> None:
