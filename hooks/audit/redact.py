@@ -125,7 +125,7 @@ class Redactor:
         for needle in self._own_needles:
             if needle in text:
                 return True
-        return assigned.may_hold(text.lower())
+        return assigned.may_hold(assigned.lower(text))
 
     def _clean_long(self, text: str) -> str:
         if text in self._harmless:
@@ -143,7 +143,8 @@ class Redactor:
         if words or "PRIVATE KEY" in text or any(value in text for value in self._short_own):
             cleaned = self._without_known(text, words)
         if self._guess:
-            cleaned = self._without_likely(cleaned, tokens=bool(words), nameless=nameless)
+            words = words if cleaned is text else self._telling(cleaned)
+            cleaned = self._without_likely(cleaned, words, nameless=nameless)
         return text if cleaned == text else cleaned
 
     def _clean_field(self, name: str, value: Any) -> tuple[str, Any]:
@@ -167,13 +168,13 @@ class Redactor:
             cleaned = re.sub(_PEM, mark("private-key"), cleaned)
         return replace_shapes(cleaned, words if cleaned is text else self._telling(cleaned), mark)
 
-    def _without_likely(self, text: str, *, tokens: bool, nameless: bool) -> str:
+    def _without_likely(self, text: str, words: list[str], *, nameless: bool) -> str:
         """Take out what is assigned to a telling name, and what the library knows."""
         lowered = assigned.lower(text)
         hinted = assigned.hints(lowered)
         cleaned = assigned.replace(text, hinted, mark) if hinted else text
         named = nameless and any(name in lowered for name in _LIBRARY_NAMES)
-        if named or (tokens and any(map(looks_random, self._telling(cleaned)))):
+        if named or any(looks_random(word) for word in words if word in cleaned):
             from .library import replace
 
             return replace(cleaned, mark)

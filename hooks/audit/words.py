@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from itertools import pairwise
-
 from ..patterns import lazy
 from . import shapes
 
@@ -19,9 +16,12 @@ _RUN = b"a" * LONG
 _SPACE = b" "
 _WORD_CLASS = bytes(32 if chr(code) in "\"'`<>(){}[],;\\ \t\n\r\v\f" else 97 for code in range(256))
 _MARKED = lazy("[0-9A-Z]")
+_PARTS = lazy("[A-Za-z0-9_-]+")
+_STRETCHES = lazy(r"\d+|\D+")
 _NAMELESS_KEY = lazy(r"[A-Za-z0-9_-]{44}|[A-Za-z]{24}")
 """What the library takes for a key where a maker's name stands beside it."""
 
+_LONGEST_KEY = 4096
 _KEY_FILE = "PuTTY-User-Key"
 _REMEMBERED = 8192
 _SHORT_ENOUGH = 128
@@ -51,7 +51,7 @@ class Words:
         start = classes.find(_RUN)
         if start < 0:
             return [], False
-        known, found, nameless = self._known, list[str](), False
+        known, found, nameless = self._known, dict[str, None](), False
         while start >= 0:
             end = classes.find(_SPACE, start + LONG)
             word = data[start:end] if end >= 0 else data[start:]
@@ -60,14 +60,13 @@ class Words:
                 seen = self._look(word, found)
             nameless = nameless or seen
             start = classes.find(_RUN, end) if end >= 0 else -1
-        return found, nameless
+        return list(found), nameless
 
-    def _look(self, data: bytes, found: list[str]) -> bool:
+    def _look(self, data: bytes, found: dict[str, None]) -> bool:
         word = data.decode("utf-8", "surrogatepass")
         nameless = _NAMELESS_KEY.search(word) is not None
         if self._holds_secret(word):
-            if word not in found:
-                found.append(word)
+            found[word] = None
         elif len(data) <= _SHORT_ENOUGH:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
@@ -100,15 +99,15 @@ def replace_shapes(text: str, words: list[str], mark: Callable[[str], str]) -> s
 
 
 def looks_random(word: str) -> bool:
-    """Say whether a word mixes capitals, small letters and digits as no name or path does, and is no digest."""
+    """Say whether a word mixes capitals, small letters and digits as no name or path does, and is no digest or data."""
     if (
-        len(word) < 20
+        not 20 <= len(word) <= _LONGEST_KEY
         or word == word.lower()
         or word.startswith(("sha256-", "sha384-", "sha512-", "[redacted:"))
         or "redacted:" in word
     ):
         return False
-    longest = max(re.split(r"[^A-Za-z0-9_-]", word), key=len)
+    longest = max(_PARTS.findall(word), key=len, default="")
     if len(longest) < 20 or longest.lower() == longest or longest.upper() == longest:
         return False
-    return sum(a.isdigit() != b.isdigit() for a, b in pairwise(longest)) >= 5
+    return len(_STRETCHES.findall(longest)) > 5

@@ -16,7 +16,7 @@ def clean(text: str) -> str:
     for word in dict.fromkeys(_WORD.findall(cleaned)):
         if re.search("[0-9A-Z]", word):
             cleaned = cleaned.replace(word, _tokens(word))
-    patterns = [("url-password", assigned._URL)]
+    patterns = [("url-password", assigned._URL), ("password", assigned._PASS)]
     patterns += [(kind, pattern) for kind, _, _, pattern in (*assigned.HEADERS, *assigned.COMMANDS)]
     cleaned = assigned.replace(cleaned, (_names(cleaned), patterns), mark)
     if any(map(words.looks_random, _WORD.findall(cleaned))):
@@ -31,4 +31,7 @@ def _tokens(word: str) -> str:
 
 
 def _names(text: str) -> list[int]:
-    return [found.start() for found in re.finditer("|".join(f"(?={name})" for name in assigned.TELLING), text.lower())]
+    return [
+        found.start()
+        for found in re.finditer("|".join(f"(?={name})" for name in assigned.TELLING), text.lower())
+    ]

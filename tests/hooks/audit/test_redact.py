@@ -12,7 +12,6 @@ import pytest
 
 from decurion.hooks.audit import Redactor, redact_secrets
 from decurion.hooks.audit.library import patterns
-
 from tests.effort import effort
 
 from .plain_search import clean
@@ -228,7 +227,10 @@ def test_what_was_harmless_is_not_taken_for_something_else_later(redactor: Redac
 
 def test_a_mark_tells_of_no_secret_beside_it(redactor: Redactor) -> None:
     text = f"pypi-AgEIcHlwaS5vcmc{'Ab1' * 20}: 5019098f2e4a1e2dee528ef766 and token=abc123def456"
-    assert redactor.clean_text(text) == "[redacted:pypi-token]: 5019098f2e4a1e2dee528ef766 and token=[redacted:token]"
+    assert (
+        redactor.clean_text(text)
+        == "[redacted:pypi-token]: 5019098f2e4a1e2dee528ef766 and token=[redacted:token]"
+    )
 
 
 @pytest.mark.parametrize("filler", ["", "and so on. " * 200])
