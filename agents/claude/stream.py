@@ -1,10 +1,10 @@
 """A reply out of the SDK's event stream, or out of the JSON that a server sent instead.
 
-The SDK reads the stream; its own types and its accumulator keep the message around the blocks (id, model, stop reason,
-usage, whatever the API adds). The blocks stay the plain data they came as, so that they go back unchanged, and their
-fragments are joined once at the end. For arguments that is a must: the SDK parses them again with each fragment,
-completes what is broken and raises in the middle of the reply. Here they are parsed once, and what is no JSON object
-is named in `Reply.malformed`.
+The SDK reads the stream and makes errors of its error events. What it gives stays the plain data it came as, so that
+blocks go back unchanged and new fields are no stumbling block; the fragments of a block are joined once at the end. The
+SDK's accumulator would build nine typed objects for each fragment, parse arguments again with each, complete what is
+broken and raise in the middle of the reply. Here they are parsed once, and what is no JSON object is named in
+`Reply.malformed`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from typing import Any, cast
 import anyio
 import orjson
 from anthropic import AsyncStream
-from anthropic.lib.streaming._messages import accumulate_event  # the SDK's own; no public name gives it alone
-from anthropic.types import Message
 
 from ..model import Block, Progress, Reply, Usage
 from ..texts import clean_value
@@ -58,7 +56,7 @@ class Reader:
 
 
 Events = AsyncStream[object]
-"""The SDK's stream, giving each event as plain data; types are put on those that need them."""
+"""The SDK's stream, giving each event as plain data."""
 
 
 async def receive(stream: Events, reader: Reader) -> Received:
@@ -85,22 +83,31 @@ async def receive(stream: Events, reader: Reader) -> Received:
 
 
 async def _receive_events(stream: Events, reader: Reader) -> Received:
-    message: Any = None
+    message: dict[str, Any] | None = None
     blocks = Blocks(reader.report)
     while (event := cast("Any", await anext(stream, None))) is not None:
         if event["type"] == "message_start":
-            message = cast("Any", Message.construct(**event["message"]))
+            message = {**event["message"]}
             reader.begun()
         elif event["type"] == "message_delta":
-            message = accumulate_event(event=event, current_snapshot=message, json_bufs={})
+            message = _with_delta(message, event)
         elif event["type"] == "message_stop" and message is not None:
             with anyio.move_on_after(DRAIN):
                 await _read_on(stream)  # or the connection could not be used again
             content, arguments = blocks.whole()
-            return received({**message.to_dict(warnings=False), "content": content}, arguments, reader.taken)
+            return received({**message, "content": content}, arguments, reader.taken)
         else:
             blocks.take(event)
     raise Garbled("the stream ended before the reply did")
+
+
+def _with_delta(message: dict[str, Any] | None, event: dict[str, Any]) -> dict[str, Any]:
+    """Give the message with what is known at its end: the stop reason, and counts that are totals, not additions."""
+    if message is None:
+        raise Garbled("the end of the reply came before its beginning")
+    told: dict[str, Any] = event.get("usage") or {}
+    counts = {name: count for name, count in told.items() if count is not None}
+    return {**message, **event["delta"], "usage": {**(message.get("usage") or {}), **counts}}
 
 
 async def _read_on(stream: Events) -> None:
