@@ -190,8 +190,9 @@ def describe(result: SubagentResult) -> str:
     """Say in one line how the lead ended."""
     if result.error and not result.turns:
         return result.error
-    detail = f": {result.error}" if result.error else ""
-    return f"{_HOW.get(result.status, result.status)} after {counted(result.turns, 'turn')}{detail}"
+    how = _HOW.get(result.status, result.status)
+    detail = f": {result.error}" if result.error and result.error != how else ""
+    return f"{how} after {counted(result.turns, 'turn')}{detail}"
 
 
 def footer(finished: Finished, started: float) -> str:
