@@ -50,6 +50,7 @@ def main(*, everything: bool) -> int:
     tried, held = _rewritten(law, deny, everything=everything)
     big = f"echo {'a' * 102_400}; rm -rf /"
     many = "true && " * 12_800 + "rm -rf /"
+    carried = "cat > a.txt <<'EOF'\n" + "it is $5 (or `so`) | more\n" * 4000 + "EOF"
     table = (
         ("corpus: bypasses refused", f"{refused}/{len(deny)}", "all", refused == len(deny)),
         ("corpus: false alarms", f"{alarms}/{len(allow)}", "≤ 2", alarms <= 2),
@@ -59,7 +60,14 @@ def main(*, everything: bool) -> int:
         _speed("median, plain commands", _plain(), 100),
         _speed("100 KiB, one long word", [_timed(law, big)], 100_000),
         _speed("100 KiB, many commands", [_timed(law, many)], 100_000),
+        _speed("100 KiB, a here-document", [_timed(law, carried)], 100_000),
         ("100 KiB refused", str(_refuses(law, big) and _refuses(law, many)), "True", True),
+        (
+            "100 KiB here-document allowed",
+            str(not _refuses(law, carried)),
+            "True",
+            not _refuses(law, carried),
+        ),
     )
     width = max(len(line[0]) for line in table)
     print(f"{'':{width}}  {'here':>14}  goal")

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from .pathset import PathSet
 
 _CUTS = "=@:,"
+_MANY_CUTS = 32
+"""Cuts of one word that are tried with all that stands before and behind them; of more, as of JSON, what is between."""
+_MANY_PIECES, _MOST_PIECES = 300, 3000
+"""Pieces of words of one command past which only paths are looked at, and past which it is refused: JSON has many."""
 MAX_DEPTH = 4
 """How far back a word is followed to the commands it came from."""
 NO_GRAMMARS = Grammars({})
@@ -162,7 +166,12 @@ class Scene:
     def _own_writes(self) -> tuple[Written, ...]:
         if self._written is None:
             event, writes = self.event, self.reading.writes
-            self._written = tuple(one for one in writes if one.by in (None, event))
+            # Comparing events goes deep, so only with those of the same piece of text.
+            self._written = tuple(
+                one
+                for one in writes
+                if one.by is None or one.by is event or (one.by.segment == event.segment and one.by == event)
+            )
         return self._written
 
     def spots(self, value: Value) -> tuple[Spot, ...]:
@@ -208,17 +217,29 @@ class Scene:
     def pieces(self) -> tuple[Value, ...]:
         """Every argument, and what stands behind a `=`, `@`, `:`, `,` or an option letter in it."""
         if self._pieces is None:
-            home = self.places.home
-            self._pieces = tuple(
-                piece
-                for value in self.event.argv
-                for piece in (value, *(_at(home, cut) for cut in cuts(value)))
-            )
+            found: dict[Value, None] = {}
+            for value in self.event.argv:
+                self._cut_into(found, value)
+            self._pieces = tuple(found)
         return self._pieces
+
+    def _cut_into(self, found: dict[Value, None], value: Value) -> None:
+        found[value] = None
+        for cut in cuts(value):
+            if len(found) < _MANY_PIECES or not _is_bare(cut):
+                found[_at(self.places.home, cut)] = None
+        if len(found) > _MOST_PIECES:
+            raise TimeoutError(f"more than {_MOST_PIECES} pieces of words")
 
 
 _NOT_ORDINARY = frozenset({"", ".", ".git"})
 """Plain names that stand for the workspace itself, or for its history."""
+
+
+def _is_bare(value: Value) -> bool:
+    """Tell whether a piece is a text that is no path to anywhere."""
+    text = value.text
+    return text is not None and "/" not in text and not text.startswith((".", "~"))
 
 
 def _is_name(part: object) -> bool:
@@ -252,11 +273,12 @@ def cuts(value: Value) -> Iterator[Value]:
 
 def _cut_at(value: Value, index: int, part: str) -> Iterator[Value]:
     places = [place for place, char in enumerate(part) if char in _CUTS]
-    for place, following in zip(places, (*places[1:], None), strict=True):
-        yield _value(part[place + 1 :], value.parts[index + 1 :])
-        yield _value("", (*value.parts[:index], part[:place]))
+    for number, (place, following) in enumerate(zip(places, (*places[1:], None), strict=True)):
         if following is not None:
             yield _value(part[place + 1 : following], ())
+        if number < _MANY_CUTS or following is None:
+            yield _value(part[place + 1 :], value.parts[index + 1 :])
+            yield _value("", (*value.parts[:index], part[:place]))
 
 
 def _at(home: str, piece: Value) -> Value:

@@ -10,10 +10,21 @@ from .tree import (
     Call,
 )
 from .values import join, unknown
+from .weight import MAX_SOURCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     pass
+
+
+def check_source(code: Value) -> None:
+    """Refuse source text of another language that is too long to be read in time.
+
+    Raises:
+        Refused: always, then.
+    """
+    if sum(len(part) for part in code.parts if isinstance(part, str)) > MAX_SOURCE:
+        raise Refused("source text inside the command is too long to be judged")
 
 
 def run_traps(m: Machine, st: State, fr: Frame, outcome: Outcome) -> Outcome:

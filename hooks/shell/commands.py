@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from time import monotonic
 
 from ..errors import ConfigError
@@ -12,6 +13,7 @@ from .plain import plain
 from .reader import read
 from .shfmt import Unreadable
 from .state import State
+from .weight import too_heavy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from .tree import Stmt
 
-MAX_BYTES = 64 * 1024
+MAX_BYTES = 256 * 1024
 MAX_NESTING = 250
 SECONDS = 1.0
 MAX_CACHED = 512
@@ -64,19 +66,24 @@ def check_text(text: str) -> None:
         raise Unreadable("the command holds a carriage return, which a terminal shows as another text")
     if _nesting(text) > MAX_NESTING:
         raise Unreadable("the command is nested too deeply to be judged")
+    if too_heavy(text):
+        raise Unreadable("the command does too much to be judged at once")
 
 
 def _nesting(text: str) -> int:
     if text.count("(") + text.count("{") + text.count("[") < MAX_NESTING:
         return 0
     depth = deepest = 0
-    for char in text:
-        if char in "({[":
+    for bracket in _BRACKETS.findall(text):
+        if bracket in "({[":
             depth += 1
             deepest = max(deepest, depth)
-        elif char in ")}]" and depth:
+        elif depth:
             depth -= 1
     return deepest
+
+
+_BRACKETS = re.compile(r"[({\[\])}]")
 
 
 def read_command(

@@ -12,6 +12,7 @@ from .machine import Frame, Machine, Outcome, State
 from .state import File
 from .tree import Redir
 from .values import EMPTY, join, unknown
+from .weight import MAX_SOURCE, too_heavy
 
 NULL = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
 
@@ -156,7 +157,8 @@ def content_of(m: Machine, st: State, value: Value) -> Value | None:
     if m.places.read is not None:
         for path in paths_of(m, st, value):
             text = m.places.read(path)
-            if text is not None:
+            # A file of the project too long to follow is as unknown as a program of it.
+            if text is not None and len(text) <= MAX_SOURCE and not too_heavy(text):
                 return literal(text)
     return None
 

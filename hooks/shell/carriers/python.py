@@ -118,13 +118,14 @@ def run_python(
     m: Machine, st: State, fr: Frame, code: Value, event: ExecEvent, args: tuple[Value, ...] = ()
 ) -> Outcome | None:
     """Follow Python source. Source that is unknown is taken down as unchecked; what is no Python cannot run."""
-    from ..code import note_fetched_code, note_unknown_code
+    from ..code import check_source, note_fetched_code, note_unknown_code
     from .python_walk import Walker
 
     if code.is_opaque:
         note_unknown_code(m, fr, code, event.name or "python")
         return None
     note_fetched_code(m, fr, code, event.name or "python")
+    check_source(code)
     import ast
     import warnings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..code import note_fetched_code, note_unknown_code
+from ..code import check_source, note_fetched_code, note_unknown_code
 from ..events import ExecEvent, Value
 from ..machine import Frame, Machine, Outcome, State
 from ..options import after, values_of
@@ -191,6 +191,7 @@ def run_source(m: Machine, st: State, fr: Frame, name: str, code: Value, args: t
         note_unknown_code(m, fr, code, name)
         return
     note_fetched_code(m, fr, code, name)
+    check_source(code)
     Scanner(m, st, fr, name, args).scan(m.hide(code))
 
 

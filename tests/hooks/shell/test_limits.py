@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from decurion.hooks import replace
 from decurion.hooks.shell import Places, Reading, read_command
 from tests.effort import effort
 
@@ -92,9 +93,9 @@ PIECES = (
         ("rm \0 x", "NUL"),
         ("rm \udcff x", "UTF-8"),
         ("ls\rrm -rf /", "carriage return"),
-        ("echo " + "a" * 70_000, "64 KiB"),
-        ("é" * 40_000, "64 KiB"),
-        ("(" * 1_000_000, "64 KiB"),
+        ("echo " + "a" * 270_000, "256 KiB"),
+        ("é" * 140_000, "256 KiB"),
+        ("(" * 1_000_000, "256 KiB"),
         ("(" * 5_000, "nested too deeply"),
         ("$(" * 400 + ")" * 400, "nested too deeply"),
         ("echo {1..99}{1..99}{1..99}", "too many words"),
@@ -118,10 +119,52 @@ def test_time_is_a_limit() -> None:
     assert found.refusal == "the command takes too long to be judged"
 
 
-def test_hundred_kibibytes_are_refused_at_once() -> None:
-    began = time.monotonic()
-    assert read_command("rm -rf /\n" * 11_000, PLACES).refusal is not None
-    assert time.monotonic() - began < 0.1
+BIG = 100 * 1024
+TOO_MUCH = {
+    "commands": "rm -rf /\n" * (BIG // 9),
+    "a chain": "true && " * (BIG // 8) + "true",
+    "a pipe": "cat a" + " | cat" * (BIG // 6),
+    "substitutions": "echo " + "$(echo x) " * (BIG // 10),
+    "nested substitutions": "echo " + "$(echo " * (BIG // 8) + ")" * (BIG // 8),
+    "expansions in quotes": 'echo "' + "a $x " * (BIG // 5) + '"',
+    "loops": "for i in 1 2; do echo $i; done\n" * (BIG // 31),
+    "arms": "case $x in\n" + "a) echo b;;\n" * (BIG // 12) + "esac",
+    "functions": "\n".join(f"f{at}() {{ f{at + 1}; f{at + 2}; }}" for at in range(BIG // 32)) + "\nf0",
+    "assignments": "x=$x.\n" * (BIG // 6),
+    "code in a here-document": "bash <<'EOF'\n" + "echo a; ls b\n" * (BIG // 13) + "EOF",
+    "source of another language": "python3 <<'EOF'\n" + "x = 1\n" * (BIG // 6) + "EOF",
+    "a program in an argument": "node -e '" + "let x = 1;\n" * (BIG // 11) + "'",
+}
+
+
+@pytest.mark.parametrize("kind", TOO_MUCH)
+def test_a_long_text_that_does_much_is_refused_at_once(kind: str) -> None:
+    began = time.process_time()
+    assert read_command(TOO_MUCH[kind], PLACES, GUARDED).refusal is not None
+    assert time.process_time() - began < 0.2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cat > a.txt <<'EOF'\n" + "it is $5 (or `so`) | more\n" * (BIG // 26) + "EOF\nls",
+        "git apply - <<-\\EOF\n" + "\t+ a = [1, 2]; b(c)\n" * (BIG // 21) + "\tEOF",
+        "echo " + "a" * BIG + " | base64 -d > a.bin",
+        "echo '" + '{"a": [1, 2]}, ' * (BIG // 15) + "' > a.json",
+    ],
+)
+def test_a_long_text_that_is_only_carried_along_is_read_at_once(text: str) -> None:
+    began = time.process_time()
+    assert read_command(text, PLACES, GUARDED).refusal is None
+    assert time.process_time() - began < 0.5
+
+
+def test_a_file_of_the_project_too_long_to_follow_is_taken_as_unknown() -> None:
+    def read_file(_path: str) -> str:
+        return "echo a; ls b\n" * 5000
+
+    places = replace(PLACES, read=read_file)
+    assert read_command("bash configure", places, GUARDED).refusal is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,70 @@
+"""How much work a text will be, from a look at it alone, so that what could not be judged in time is refused at once.
+
+The parser, the evaluator and the rules each take some microseconds for every command, word and expansion; text that is
+only carried along (quoted words, here-documents) takes next to none. The estimate is in microseconds of an ordinary
+machine. Where it is wrong, the limits of the evaluator still hold.
+"""
+
+from __future__ import annotations
+
+import re
+
+MAX_WEIGHT = 100_000
+"""Past this a text is refused: judging it would take longer than anyone waits for a decision."""
+MAX_SOURCE = 32_768
+"""Characters of another language's source text that are read."""
+_LIGHT = 4096
+"""A text so short can weigh too much only if it is made of nothing but signs, which the evaluator's limits stop."""
+_COMMAND, _EXPANSION, _WORD, _GLOB = 60, 60, 40, 20
+
+_HERE = re.compile(r"<<(-?)[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|\\?([\w.-]+))")
+_SINGLE = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
+_DOUBLE = re.compile(r"\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_COMMANDS = re.compile(r"[;&|(\n]")
+_EXPANSIONS = re.compile(r"[$`]")
+_BLANKS = re.compile(r"[ \t]+")
+_GLOBS = re.compile(r"[*?\[{]")
+
+
+def too_heavy(text: str) -> bool:
+    """Tell whether shell text would take too long to judge."""
+    return len(text) > _LIGHT and weigh(text) > MAX_WEIGHT
+
+
+def weigh(text: str) -> int:
+    """Give the estimate for shell text."""
+    code, expansions = _without_documents(text)
+    code = _SINGLE.sub("w", code)
+    expansions += sum(len(_EXPANSIONS.findall(found)) for found in _DOUBLE.findall(code))
+    code = _DOUBLE.sub("w", code)
+    expansions += len(_EXPANSIONS.findall(code))
+    return (
+        _COMMAND * len(_COMMANDS.findall(code))
+        + _EXPANSION * expansions
+        + _WORD * len(_BLANKS.findall(code))
+        + _GLOB * len(_GLOBS.findall(code))
+    )
+
+
+def _without_documents(text: str) -> tuple[str, int]:
+    """Cut out here-documents; also give the number of expansions in those that have any."""
+    pieces: list[str] = []
+    expansions = at = 0
+    for found in _HERE.finditer(text):
+        if found.start() < at:
+            continue
+        start = text.find("\n", found.end()) + 1
+        end = _end(text, start, found[2] or found[3] or found[4], tabs=bool(found[1])) if start else -1
+        if end < 0:
+            continue
+        pieces.append(text[at:start])
+        if found[4]:
+            expansions += len(_EXPANSIONS.findall(text, start, end))
+        at = end
+    return "".join((*pieces, text[at:])), expansions
+
+
+def _end(text: str, start: int, word: str, *, tabs: bool) -> int:
+    """Where the here-document that starts here ends; -1 if it does not."""
+    ends = re.compile(rf"^{chr(9) + '*' if tabs else ''}{re.escape(word)}$", re.MULTILINE).search(text, start)
+    return ends.start() if ends else -1
