@@ -103,6 +103,17 @@ def check_against(
     raise ToolError(f"{tool_name}: {'; '.join(told)}. Right form: {form}")
 
 
+def whole_numbers(schema: Mapping[str, Any], args: Mapping[str, Any]) -> dict[str, Any]:
+    """Give arguments with `5.0` as `5` where an integer is due: to JSON Schema they are one, to Python they are not."""
+    properties = cast("Mapping[str, Any]", schema.get("properties", {}))
+
+    def due(name: str, value: object) -> bool:
+        kinds = _type_name(properties.get(name, {})).split("|")
+        return isinstance(value, float) and value.is_integer() and "integer" in kinds
+
+    return {name: int(value) if due(name, value) else value for name, value in args.items()}
+
+
 def _errors(tool_name: str, schema: Mapping[str, Any], args: Mapping[str, Any]) -> list[Any]:
     """Return jsonschema's errors, in the order of the arguments.
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from decurion.hooks import RunRef, ToolError
 
-from .schema import check_against, name_of, schema_of
+from .schema import check_against, name_of, schema_of, whole_numbers
 from .skills import Skill
 from .todo_list import TodoStore
 
@@ -136,7 +136,7 @@ def prepare(tool: Tool, args: Args) -> Args:
     if tool.normalise is not None:
         renamed = tool.normalise(renamed)
     check_against(tool.name, tool.input_schema, renamed, tool.example)
-    return renamed
+    return whole_numbers(tool.input_schema, renamed)
 
 
 def validate(tool: Tool, args: Args) -> None:

@@ -135,6 +135,13 @@ def test_a_nul_in_a_path_is_the_models_to_mend(name: str) -> None:
         prepare(TOOLS[name], {"file_path": "a\0.txt"})
 
 
+@pytest.mark.parametrize(("given", "meant"), [(5.0, 5), (1e3, 1000), (7, 7), (None, None)])
+def test_a_whole_number_is_an_integer_however_it_is_written(given: float | None, meant: int | None) -> None:
+    [*_, most] = prepare(count_lines, {"path": "f", "most": given}).values()
+    assert most == meant
+    assert not isinstance(most, float)
+
+
 def test_a_schema_cannot_make_the_checker_fetch_anything() -> None:
     foreign = replace(count_lines, input_schema={"$ref": "http://127.0.0.1:9/schema.json"})
     with pytest.raises(ToolError, match="schema of count_lines"):
