@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
@@ -244,8 +245,9 @@ def plain_object(value: object) -> dict[str, Any] | None:
     return {str(key): inner for key, inner in cast("dict[Any, Any]", value).items()}
 
 
-def _shipped() -> list[AgentDefinition]:
+@cache
+def _shipped() -> tuple[AgentDefinition, ...]:
     folder = files("decurion.agents") / "definitions"
     items = sorted(folder.iterdir(), key=lambda item: item.name)
     texts = [item.read_text(encoding="utf-8") for item in items if item.name.endswith(".md")]
-    return [replace(parse_definition(text, "built in"), source="built in") for text in texts]
+    return tuple(replace(parse_definition(text, "built in"), source="built in") for text in texts)

@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
@@ -70,9 +71,7 @@ class Prices:
         Raises:
             ConfigError: the person's file cannot be used; names the file and what is wrong.
         """
-        shipped = _parse(
-            files("decurion.agents").joinpath("prices.toml").read_text(encoding="utf-8"), "prices.toml"
-        )
+        shipped = _shipped()
         own = config_folder / "prices.toml" if config_folder else None
         if own is None or not own.is_file():
             return cls(shipped)
@@ -91,6 +90,12 @@ class Prices:
         """Tokens that fit the model's window; a cautious guess if it is unknown."""
         price = self.of(model)
         return price.window if price else DEFAULT_WINDOW
+
+
+@cache
+def _shipped() -> Mapping[str, Price]:
+    text = files("decurion.agents").joinpath("prices.toml").read_text(encoding="utf-8")
+    return _parse(text, "prices.toml")
 
 
 def plain_name(model: str) -> str:
