@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from decurion.agents.catalogue import Catalogue, load_catalogue
+from decurion.agents.catalogue import AgentDefinition, Catalogue, load_catalogue
 from decurion.agents.claude import resolve_model
 from decurion.agents.context import ContextKeeper
 from decurion.agents.court import Court
@@ -20,6 +20,7 @@ from decurion.hooks.files import config_dir
 
 from .fence import fence_hook
 from .law import LawInForce
+from .models import OFFLINE
 from .options import SessionOptions
 from .permissions import approver, whole_tools
 
@@ -39,8 +40,16 @@ def find_definitions(options: SessionOptions) -> Catalogue:
         user_folders=(config_dir() / "agents", Path.home() / ".claude" / "agents"),
         given=options.agents_json or None,
     )
-    given = {definition.name: definition for definition in options.agents}
-    return replace(found, found={**found.found, **given})
+    every = {**found.found, **{definition.name: definition for definition in options.agents}}
+    return replace(found, found={name: _with_model(one, options) for name, one in every.items()})
+
+
+def _with_model(definition: AgentDefinition, options: SessionOptions) -> AgentDefinition:
+    """Put the wire's name in the place of a tier (`haiku`); the scripted model is the only one of its session."""
+    if not definition.model:
+        return definition
+    own = None if options.model.chosen == OFFLINE else resolve_model(definition.model)
+    return replace(definition, model=own)
 
 
 @dataclass(frozen=True, slots=True)
