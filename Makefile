@@ -48,7 +48,8 @@ bench-wire: .venv/test.stamp ## Sessions against a plain SDK loop: CPU, cost, fa
 	@$(PY) -P bench/wire.py
 
 bench-interruptions: .venv/test.stamp ## Isolation killed at many moments: bytes of the user's that are lost
-	@$(PY) -P bench/git_interruptions.py
+	@$(PY) -P bench/git_interruptions.py 300
+	@$(PY) -P bench/git_interruptions.py 50 session campaign
 
 lock: ## Compile requirements/*.txt again (needs uv; EXTRA=--upgrade takes newer releases)
 	@EXTRA="$(EXTRA)" scripts/lock

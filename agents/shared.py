@@ -23,7 +23,10 @@ from .tools import Limits, Skill, Tool
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an isolated subagent left: a branch or ref that exists, its commit, and the files that differ."""
+    """What an isolated subagent left: a branch or ref that exists, its commit, and the files that differ.
+
+    Branch and commit are empty where it changed nothing.
+    """
 
     branch: str
     commit: str
@@ -49,7 +52,7 @@ class Bench(Protocol):
         ...
 
     async def finish(self, message: str) -> Work | None:
-        """Commit what is there; None where nothing was changed."""
+        """Commit what is there; None where somebody else looks after that."""
         ...
 
 

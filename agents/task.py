@@ -47,10 +47,12 @@ def task_tool(catalogue: Catalogue, spawn: Spawn) -> Tool:
     async def run(context: ToolContext, args: Mapping[str, Any]) -> Output:
         result = await spawn(context, _order(args, catalogue))
         where = _kept_whole(context, result) if len(result.summary) > SUMMARY_LIMIT else ""
+        # What an isolated one changed is not in this folder, so nobody may take it for the lead's own.
+        changed = () if result.branch else result.files_changed
         meta = {
             "agent_id": result.agent_id,
             "status": result.status,
-            "files_changed": [change.path for change in result.files_changed],
+            "files_changed": [change.path for change in changed],
         }
         return Output(result.as_text(where), meta, is_error=result.status in ("error", "cancelled"))
 

@@ -5,7 +5,7 @@ The mechanics are `decurion.orchestrator.git`; this file ties them to orders, re
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -77,10 +77,9 @@ class Checkout(Desk):
         work = await self.owner.finish(self, message)
         for notice in work.notices:
             self.owner.tell(self.ref, notice)
-        if work.empty:
-            return None
         changed = tuple(FileChange(change.path, change.sha256) for change in work.changed)
-        return Work(work.ref, work.commit, changed, work.notices)
+        commit, ref = ("", "") if work.empty else (work.commit, work.ref)
+        return Work(ref, commit, changed, work.notices)
 
 
 @dataclass(slots=True)
@@ -159,9 +158,7 @@ class Checkouts:
         ref = RunRef(self.session.id, "lead", "lead")
         isolation = await self.prepare()
         if own := [change.path for change in finished.lead.files_changed]:
-            # The lead works in the checkout itself; without its part the branch would be half of the work.
-            work = await isolation.adopt("lead", own, "What the lead changed itself")
-            self.works.update({} if work.empty else {work.agent_id: work})
+            await self._adopt(ref, isolation, own)
         done = await self._integrate(isolation)
         handed = await isolation.hand_back()
         self.session.log.write(
@@ -177,6 +174,17 @@ class Checkouts:
         if handed.branch and not applied:
             self.tell(ref, how_to_take(self.session.id))
         return replace(finished, verified=done.verified, check_output=done.check_output, branch=handed.branch)
+
+    async def _adopt(self, ref: RunRef, isolation: Isolation, own: Sequence[str]) -> None:
+        """Take in what the lead changed itself, in the checkout: without its part the branch is half of the work."""
+        try:
+            work = await isolation.adopt("lead", own, "What the lead changed itself")
+        except DecurionError as error:
+            self.tell(
+                ref, f"what the lead changed itself is in your checkout, but not in the branch: {error}"
+            )
+            return
+        self.works.update({} if work.empty else {work.agent_id: work})
 
     def _tell_check(self, ref: RunRef, done: Integrated) -> None:
         if done.verified is None:

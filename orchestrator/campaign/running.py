@@ -15,6 +15,7 @@ from decurion.hooks import DecurionError
 
 from ..git import Isolation, Left, Resolve, Work, Worktree
 from ..git.commands import run_shell
+from ..git.run import shown
 from .ledger import Entry, Ledger
 from .plan import filled, places
 from .targets import project_files, tests_of
@@ -145,6 +146,10 @@ class Campaign:
 
     async def _settle(self, entry: Entry) -> None:
         """Bring one group to its end: attempts until one is green or none is left."""
+        if nameless := [shown(target) for target in entry.targets if not _is_text(target)]:
+            reason = f"no subagent can be told a name that is no text: {', '.join(nameless)}"
+            self._mark(replace(entry, state="skipped", reason=reason))
+            return
         if entry.state == "planned":
             entry = replace(entry, attempt=1)
         while not entry.final:
@@ -237,3 +242,8 @@ class Campaign:
     def _left(self, left: Left, command: str) -> Entry:
         entry = next(e for e in self.ledger.entries.values() if e.agent_id == left.work.agent_id)
         return replace(entry, state="failed", reason=f"not merged: {left.reason}\n{command}")
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file's name can go to a model; bytes that are no text stand as lone surrogates."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in name)

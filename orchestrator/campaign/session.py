@@ -10,8 +10,10 @@ from pathlib import Path
 from decurion.agents.moments import Listener, ignore
 from decurion.agents.task import Order
 from decurion.hooks import DecurionError, RunRef, UsageError
+from decurion.hooks.audit import project_dir
 
 from ..git import Worktree
+from ..git.preflight import survey
 from ..isolation import Desk
 from ..options import SessionOptions
 from ..session import Session, open_session
@@ -51,9 +53,11 @@ async def run_campaign(
     """Begin a campaign, or go on with the one that `options.resume` names; gives the session's id and the report.
 
     Raises:
-        UsageError: there are no targets, or the agent type is unknown.
+        UsageError: there are no targets, the agent type is unknown, or the place cannot be isolated.
         DecurionError: the session could not start, or git, the law or the log failed.
     """
+    project = Path(project_dir(str(options.workspace)))
+    await survey(options.workspace, project)  # what is in the way is said before a session is made
     targets = () if options.resume else await find_targets(plan, options.workspace)
     async with open_session(options, listen) as session:
         assert session.isolation is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -51,7 +52,8 @@ class View:
             running = self.ledger.count("running", "checked")
             self._bar.update(self._task, completed=self._through(), description=f"{running} running")
             if entry.state == "failed":
-                self._bar.console.print(f"[red]failed[/] {_names(entry)}: {first_line(entry.reason)}")
+                told = f"{_names(entry)}: {first_line(entry.reason)}"
+                self._bar.console.print(f"[red]failed[/] {escape(told)}")
         elif not self.quiet:
             tail = f": {first_line(entry.reason)}" if entry.reason else ""
             count = f"{self._through()}/{len(self.ledger.entries)}"
@@ -66,13 +68,13 @@ def table(entries: tuple[Entry, ...]) -> Table:
     made = Table("target", "state", "attempts", "files", "cost", "time", "reason")
     for entry in entries:
         made.add_row(
-            _names(entry),
+            escape(_names(entry)),
             MARKS.get(entry.state, entry.state),
             str(entry.attempt or ""),
             str(len(entry.files) or ""),
             "?" if entry.usd is None else f"${entry.usd:.4f}" if entry.usd else "",
             f"{entry.seconds:.1f} s" if entry.seconds else "",
-            first_line(entry.reason),
+            escape(first_line(entry.reason)),
         )
     return made
 

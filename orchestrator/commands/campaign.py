@@ -192,11 +192,12 @@ def _dry_run(wanted: SessionOptions, plan: Plan) -> int:
 
     from ..campaign import find_targets, in_groups
     from ..campaign.estimate import estimate
+    from ..git.run import shown
 
     groups = in_groups(anyio.run(find_targets, plan, wanted.workspace), plan.group)
     for number, group in enumerate(groups, 1):
         canary = " (canary)" if number <= plan.canary else ""
-        click.echo(f"{number:4} {', '.join(group)}{canary}")
+        click.echo(f"{number:4} {', '.join(map(shown, group))}{canary}")
     model = resolve_model(wanted.model.subagent or wanted.model.chosen)
     told = estimate(groups, wanted.workspace, model, Prices.load(config_dir()))
     click.echo(f"{told.in_words()} · model {model} · {plan.parallel} at once · nothing was started")
@@ -223,6 +224,7 @@ def _print_json(data: dict[str, Any]) -> None:
 
 
 def _print_report(session_id: str, report: Report, *, applied: bool) -> None:
+    from ..git.run import shown
     from ..isolation import how_to_take
 
     _print_table(report.entries)
@@ -230,7 +232,7 @@ def _print_report(session_id: str, report: Report, *, applied: bool) -> None:
         click.echo(notice, err=True)
     for entry in report.entries:
         if entry.state == "failed" and "\n" in entry.reason:
-            click.echo(f"\n{entry.targets[0]}: {entry.reason}", err=True)
+            click.echo(f"\n{shown(entry.targets[0])}: {entry.reason}", err=True)
     checked = {True: "check passed", False: "CHECK FAILED", None: "not checked"}[report.verified]
     click.echo(
         f"{_counts(report.entries)} · {checked} · branch {report.branch or 'none'} · session {session_id}"

@@ -49,7 +49,8 @@ MODEL = (
     click.option("--fallback-model", multiple=True, callback=_names, help="Model to ask after repeated overload; a comma list."),
     click.option("--provider", type=click.Choice(["anthropic", "bedrock", "vertex", "foundry"]), default="anthropic", help="The door to the models."),
     click.option("--base-url", default="", help="An Anthropic-compatible endpoint. Default: ANTHROPIC_BASE_URL."),
-    click.option("--effort", default="", help="Passed on as output_config.effort (low, medium, high, …)."),
+    click.option("--effort", type=click.Choice(["low", "medium", "high", "xhigh", "max"]), default="", help="How hard the models work."),
+    click.option("--thinking", default="", metavar="HOW", help="adaptive, off, or how many tokens to think with at most."),
     click.option("--without", multiple=True, type=click.Choice(_WITHOUT), help="What the endpoint lacks."),
 )  # fmt: skip
 LIMITS = (
@@ -96,7 +97,7 @@ def options(*groups: tuple[Any, ...]) -> Any:
 
 
 KEPT = (
-    "model", "subagent_model", "fallback_model", "provider", "base_url", "effort", "without", "max_turns",
+    "model", "subagent_model", "fallback_model", "provider", "base_url", "effort", "thinking", "without", "max_turns",
     "max_budget_usd", "max_tokens_total", "subagent_timeout", "parallel", "reminder", "rules_file", "permission_mode",
     "allowed", "disallowed", "verify", "worktree", "setup", "apply", "agents_json", "system_extra",
 )  # fmt: skip
@@ -119,6 +120,12 @@ def recalled(given: dict[str, Any], folder: Path) -> dict[str, Any]:
     return {**given, **{name: before[name] for name in unsaid if name in given and name in KEPT}}
 
 
+def _said(given: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of a command line; a file's name must be found from another folder, too."""
+    rules = given["rules_file"]
+    return {name: given[name] for name in KEPT} | {"rules_file": str(Path(rules).resolve()) if rules else ""}
+
+
 def workspace_of(given: dict[str, Any]) -> Path:
     """Give the folder to work in.
 
@@ -138,11 +145,6 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
         UsageError: the folder is none, or options contradict each other.
     """
     workspace = workspace_of(given)
-    if given["rules_file"]:
-        given = {
-            **given,
-            "rules_file": str(Path(given["rules_file"]).resolve()),
-        }  # it is kept for other folders
     if given["apply"] and not given["worktree"]:
         raise UsageError(
             "--apply goes with -w/--worktree: without it the work is done in the checkout itself."
@@ -156,6 +158,7 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
             provider=given["provider"],
             base_url=given["base_url"],
             effort=given["effort"],
+            thinking=given["thinking"],
             without=given["without"],
         ),
         limits=LimitOptions(
@@ -183,7 +186,7 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
         agents_json=given["agents_json"],
         system_extra=given["system_extra"],
         resume=given.get("resume") or "",
-        said={name: given[name] for name in KEPT},
+        said=_said(given),
     )
 
 

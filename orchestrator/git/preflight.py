@@ -230,7 +230,9 @@ def _notices_of_entries(entries: list[Entry], top: Path, config: dict[str, str])
     paths = [entry.path for entry in entries]
     notices: list[str] = []
     if modules := [entry.path for entry in entries if entry.mode == "160000"]:
-        notices.append(f"{len(modules)} submodules ({_some(modules)}): their folders are empty in worktrees.")
+        notices.append(
+            f"{len(modules)} submodules ({_some(modules)}): what is changed inside them is kept, not merged."
+        )
     if hidden := [entry.path for entry in entries if entry.tag.islower()]:
         notices.append(
             f"{len(hidden)} files marked assume-unchanged ({_some(hidden)}): edits there are not seen."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping
 from dataclasses import replace as dc_replace
@@ -66,6 +67,33 @@ def test_a_rename_over_the_code_base_arrives_as_one_branch_and_is_undone(reposit
     assert "def read_config" in repository.git("show", f"{branch}:src/app/config.py")
     assert "# mine" in repository.git("show", f"{branch}:src/app/config.py")
     assert "load" not in repository.git("grep", "-h", "config", branch, "--", "src", "tests")
+    applied = decurion(repository.path, "apply")
+    assert applied.returncode == 0, applied.stderr
+    assert applied.stdout.splitlines()[-1] == (
+        "applied 3 files to this checkout; take it back with `decurion undo`."
+    )
+    assert "read_config(path):\n    return path\n# mine" in repository.read("src/app/config.py")
+    assert decurion(repository.path, "apply").stdout == (
+        "this checkout has the result already: nothing was written.\n"
+    )
+    assert decurion(repository.path, "undo").returncode == 0
+    assert repository.status() == status
+
+
+@pytest.mark.slow
+def test_going_on_takes_up_what_the_session_was_started_with(repository: Repository) -> None:
+    """Without `-w` it would go on in the person's own checkout."""
+    check = "test -f src/app/config.py"
+    run = decurion(
+        repository.path, "run", "-w", "-p", "--model", "offline", "--max-turns", "1", "--verify", check, "rename load to x"
+    )  # fmt: skip
+    assert run.returncode == 124
+    before, status = repository.read("src/app/config.py"), repository.status()
+    again = decurion(repository.path, "resume", "--output-format", "json", "--max-turns", "20")
+    assert again.returncode == 0, again.stderr
+    told = json.loads(again.stdout)
+    assert (told["verified"], told["branch"][:9]) == (True, "decurion/")
+    assert (repository.read("src/app/config.py"), repository.status()) == (before, status)
 
 
 def test_outside_of_a_repository_isolation_says_so_in_one_line(tmp_path: Path) -> None:

@@ -171,10 +171,11 @@ async def test_the_budget_ends_the_starting_and_a_larger_one_goes_on(site: Site)
     assert (_states(report), len(again.ran), report.ok) == (["done"] * 4, 2, True)
 
 
-async def test_an_interrupted_campaign_repeats_nothing_that_is_done(site: Site) -> None:
-    class Stopped(Exception):
-        """Stands for the end of the process."""
+class Stopped(Exception):
+    """Stands for the end of the process."""
 
+
+async def test_an_interrupted_campaign_repeats_nothing_that_is_done(site: Site) -> None:
     def stop_at_the_third(subtask: Subtask, tree: Worktree) -> str:
         if subtask.targets == ("src/f2.py",):
             (tree.path / "half.txt").write_text("half done\n")
@@ -224,6 +225,33 @@ async def test_the_merged_whole_is_checked(site: Site) -> None:
     report = await site.run(plan_of(verify_all="test $(cat src/*.py | grep -c new) -lt 3"), Editor())
     assert report.verified is True
     assert _states(report).count("failed") == 2
+
+
+async def test_a_target_whose_name_is_no_text_is_skipped_and_said_so(site: Site) -> None:
+    site.repository.write(os.fsdecode(b"src/caf\xe9.py"), "old()\n")
+    report = await site.run(plan_of(), Editor())
+    assert _states(report).count("done") == 4
+    (skipped,) = [entry for entry in report.entries if entry.state == "skipped"]
+    assert skipped.reason == "no subagent can be told a name that is no text: src/caf\\xe9.py"
+
+
+async def test_a_check_that_was_made_is_not_made_again_and_its_changes_count(site: Site) -> None:
+    """It was cut off after the check and before the work was committed."""
+    plan = plan_of(verify="echo checked >> {path}", targets={"each": ["src/f0.py"]})
+    isolation = await Isolation.prepare(site.repository.path, site.state, "s1")
+    ledger = Ledger.create(site.state / "campaign.jsonl", plan, [("src/f0.py",)])
+
+    def cut_off(entry: Entry) -> None:
+        if entry.state == "checked":
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        await Campaign(ledger, isolation, Editor(), changed=cut_off).run()
+    isolation.release()
+    again = Editor()
+    report = await site.run(plan, again)
+    assert (_states(report), again.ran, report.entries[0].usd) == (["done"], [], 0.5)
+    assert site.repository.git("show", f"{report.branch}:src/f0.py").splitlines()[1:] == ["new()", "checked"]
 
 
 async def test_refused_calls_are_not_taken_for_nothing_to_do(site: Site) -> None:

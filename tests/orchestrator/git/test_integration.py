@@ -218,6 +218,13 @@ async def test_a_check_that_is_red_from_the_start_blames_nobody(isolation: Isola
     assert done.notices == ("`false` fails before any merge, so single works are not held to it.",)
 
 
+async def test_a_check_that_passes_is_run_once(isolation: Isolation, work: MakeWork, tmp_path: Path) -> None:
+    works = [await work(name, {f"{name}.txt": "x\n"}) for name in "abc"]
+    done = await isolation.integrate(works, verify=f"echo ran >> {tmp_path}/runs; echo all is well")
+    assert (done.verified, done.check_output, done.notices) == (True, "all is well\n", ())
+    assert (tmp_path / "runs").read_text() == "ran\n"
+
+
 async def test_a_check_that_never_ends_is_ended(repository: Repository, state: Path) -> None:
     isolation = await Isolation.prepare(repository.path, state, "s1", Options(gate_seconds=0.3))
     tree = await isolation.open("a")

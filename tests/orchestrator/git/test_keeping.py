@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from decurion.orchestrator.git import Isolation, Work, clean_session, survey_session
+from decurion.orchestrator.git import (
+    GitError,
+    Isolation,
+    Options,
+    Work,
+    clean_session,
+    survey_session,
+)
 from decurion.orchestrator.git.trees import remove
 from tests.orchestrator.git.repository import Repository, failing_git
 
@@ -134,6 +141,56 @@ async def test_nothing_after_the_newest_checkpoint_is_nothing_to_keep(
     assert ((again.root / "turn1.txt").exists(), again.notices) == (True, ())
     assert await second.hub.refs("agent", "a", "old") == {}
     await second.aclose()
+
+
+async def test_a_checkpoint_is_not_lost_while_its_worktree_is_made_again(
+    repository: Repository, state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever ends the program between taking the old worktree away and the new one's being complete."""
+    first = await Isolation.prepare(repository.path, state, "s1", Options(setup="touch ready.log"))
+    tree = await first.open("a")
+    (tree.root / "turn1.txt").write_text("1\n")
+    await tree.checkpoint(1)
+    monkeypatch.setenv("PATH", failing_git(tmp_path / "bin", "worktree add", "fatal: cut off"))
+    with pytest.raises(GitError, match="cut off"):
+        await first.reopen("a")
+    monkeypatch.undo()
+    assert not tree.root.exists()
+    first.release()
+    second = await Isolation.prepare(repository.path, state, "s1", Options(setup="touch ready.log"))
+    again = await second.reopen("a")
+    assert (again.base, again.turn, (again.root / "turn1.txt").exists()) == (tree.base, 1, True)
+    assert (again.root / "ready.log").exists()  # the set-up is of each worktree
+    assert (await second.finish(again, "work")).files == ("turn1.txt",)
+    await second.aclose()
+
+
+async def test_a_checkpoint_that_the_agent_does_not_know_of_does_not_count(isolation: Isolation) -> None:
+    tree = await isolation.open("a")
+    for turn, text in enumerate(("1\n", "1\n2\n"), 1):
+        (tree.root / "log.txt").write_text(text)
+        await tree.checkpoint(turn)
+    again = await isolation.reopen("a", turn=1)
+    assert ((again.root / "log.txt").read_text(), again.turn) == ("1\n", 1)
+    old = await isolation.hub.refs("agent", "a", "old")
+    assert await isolation.hub.git.line("cat-file", "-p", f"{old['0001']}:log.txt") == "1\n2"
+    assert list(await isolation.hub.refs("agent", "a", "turn")) == ["0001"]
+
+
+async def test_a_worktree_cut_off_while_it_was_made_is_cleaned_away(
+    repository: Repository, state: Path
+) -> None:
+    first = await Isolation.prepare(repository.path, state, "s1")
+    tree = await first.open("a")
+    (state / "git/trees/a.json").unlink()
+    (state / "git/trees/a.making").touch()
+    again = await first.open("a")
+    await first.finish(again, "nothing")
+    await first.aclose()
+    (found,) = await survey_session(state, "s1")
+    assert (Path(found.place).name, found.safe) == ("a-half-made", True)
+    assert "nobody worked there" in found.why
+    assert not tree.root.exists()
 
 
 async def test_a_finished_agent_that_goes_on_finds_its_files(isolation: Isolation) -> None:
