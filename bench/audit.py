@@ -108,8 +108,9 @@ def write_files(log: AuditLog, count: int, texts: Iterator[str]) -> None:
     """Write records whose arguments are files of some kilobytes."""
     for number in range(count):
         given = {"file_path": f"src/part_{number}.py", "content": next(texts)}
-        told = {"tool_name": "write_file", "tool_use_id": f"t{number}", "decision": "allow", "by": "law"}
-        log.write(AGENTS[0], "planned", input=given, **told)
+        log.write(
+            AGENTS[0], "planned", tool_name="write_file", tool_use_id=f"t{number}", by="law", input=given
+        )
 
 
 # ---- reading ----

@@ -15,6 +15,8 @@ from .request import Request, read_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .audit import AuditLog
     from .calls import ToolCall
     from .rules.law import Law
@@ -68,7 +70,8 @@ def answer(request: Request) -> int:
         _record_done(request, request.call, _open_log(request, workspace, law))
         return 0
     decision = _judge(request, law, workspace)
-    _record(request, request.call, decision, _open_log(request, workspace, law))
+    where: dict[str, Any] = {"cwd": request.cwd or workspace, "workspace": workspace}
+    _record(request, request.call, decision, where, _open_log(request, workspace, law))
     return _say(decision)
 
 
@@ -106,7 +109,9 @@ def _folder_name(session_id: str) -> str:
     return f"session-{sha256(session_id.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
 
-def _record(request: Request, call: ToolCall, decision: Decision, log: AuditLog) -> None:
+def _record(
+    request: Request, call: ToolCall, decision: Decision, where: dict[str, Any], log: AuditLog
+) -> None:
     verdict = decision.verdict if decision.verdict > Verdict.ABSTAIN else Verdict.ALLOW
     detail = {key: value for key, value in (decision.detail or {}).items() if key != "policy_sha256"}
     log.write(
@@ -119,7 +124,7 @@ def _record(request: Request, call: ToolCall, decision: Decision, log: AuditLog)
         by=decision.by or None,
         reason=decision.reason or None,
         input=call.args,
-        **detail,
+        **{**detail, **where},
     )
     log.close()
 

@@ -104,8 +104,8 @@ COMMANDS = (
         r"\b(?:docker|podman|npm|az|oc|registry)\s+login\b[^\n|;&]{0,400}?\s-p[ =]?[\"']?(?P<value>[^\s\"'-][^\s\"']{2,})",
     ),
 )
-_PASS = r"\bpass:(?P<value>[^\s\"']{3,})"  # noqa: S105 - a pattern
-_URL = r"://[^\s/:@\"'<>]*:(?P<value>[^\s/@\"'<>]{3,})@"
+PASS = r"\bpass:(?P<value>[^\s\"']{3,})"  # noqa: S105 - a pattern
+URL = r"://[^\s/:@\"'<>]*:(?P<value>[^\s/@\"'<>]{3,})@"
 
 
 _NAMES = (
@@ -154,8 +154,8 @@ def hints(lowered: str) -> Hints | None:
     for name in _NAMES:
         names += [found.start() - (2 if found.lastindex else 0) for found in name.finditer(lowered)]
     tables = (HEADERS, COMMANDS) if _OPTION.search(lowered) else (HEADERS,)
-    patterns = [("url-password", _URL)] if "@" in lowered and "://" in lowered else []
-    patterns += [("password", _PASS)] if names and "pass:" in lowered else []
+    patterns = [("url-password", URL)] if "@" in lowered and "://" in lowered else []
+    patterns += [("password", PASS)] if names and "pass:" in lowered else []
     for table in tables:
         for kind, needle, rare, pattern in table:
             if (rare[0] in lowered or rare[-1] in lowered) and needle in lowered:

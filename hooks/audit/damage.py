@@ -138,8 +138,8 @@ def _too_late(good: Good, bad: Entry, ahead: list[Entry]) -> Finding:
         return Finding(_at(bad, kind, belongs, bad.seq), 1, adopt=swapped)
     if next_one is not None and next_one.valid and next_one.prev != bad.hash and next_one.seq < bad.seq:
         return Finding(_at(bad, "reordered", belongs, bad.seq), 1, adopt=True)
-    gone = f"record {expected} is" if bad.seq == expected + 1 else f"records {expected} to {bad.seq - 1} are"
-    return Finding(_at(bad, "removed", f"{gone} missing before this one", expected), 0, adopt=True)
+    text = f"{missing(expected, bad.seq - 1)} missing before this one"
+    return Finding(_at(bad, "removed", text, expected), 0, adopt=True)
 
 
 def _too_early(good: Good, bad: Entry, next_one: Entry | None) -> Finding:
@@ -149,6 +149,11 @@ def _too_early(good: Good, bad: Entry, next_one: Entry | None) -> Finding:
         return Finding(Problem("inserted", text, good.seq, good.line, good.file), 0, adopt=True)
     text = f"record {bad.seq} stands here once more or too late; record {good.seq + 1} belongs here"
     return Finding(_at(bad, "inserted", text, bad.seq), 1, adopt=False)
+
+
+def missing(first: int, last: int) -> str:
+    """Name the records from one number to another: `record 7 is`, `records 7 to 9 are`."""
+    return f"record {first} is" if first == last else f"records {first} to {last} are"
 
 
 def _at(entry: Entry, kind: str, message: str, seq: int) -> Problem:

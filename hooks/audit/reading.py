@@ -87,7 +87,7 @@ class Snapshot:
     def files(self) -> Iterator[tuple[str, Lines]]:
         """Give the name and the lines of each part, oldest first."""
         for part in self.parts:
-            with open(part, "rb") as file:
+            with _open(part) as file:
                 yield part, Lines(file)
         if self.newest is not None:
             yield self.path, Lines(self.newest, self.size)
@@ -119,15 +119,24 @@ def snapshot(path: str) -> Snapshot:
 
 def _look(path: str, head: Any) -> Snapshot:
     parts = tuple(rotated_parts(path))
-    try:
-        newest = open(path, "rb")  # noqa: SIM115 - closed with the snapshot
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         if head is None and not parts:
-            raise AuditError(f"there is no audit log at {path}") from None
+            raise AuditError(f"there is no audit log at {path}")
         return Snapshot(path, parts, None, 0, head)
+    newest = _open(path)
+    return Snapshot(path, parts, newest, os.fstat(newest.fileno()).st_size, head)
+
+
+def _open(path: str) -> BinaryIO:
+    """Open one part; closed with the snapshot.
+
+    Raises:
+        AuditError: it cannot be read.
+    """
+    try:
+        return open(path, "rb")
     except OSError as error:
         raise AuditError(f"cannot read {path}: {error.strerror or error}") from error
-    return Snapshot(path, parts, newest, os.fstat(newest.fileno()).st_size, head)
 
 
 def rotated_parts(path: str) -> list[str]:

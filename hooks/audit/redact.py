@@ -29,7 +29,7 @@ _TOKEN_CLASS = bytes(
 _BASE64_CLASS = bytes(
     97 if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "+/") else 32 for code in range(256)
 )
-_PEM = (
+PEM = (
     r"(?s)-----BEGIN[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"
     r"|PuTTY-User-Key-File-\d.*?(?:Private-MAC: *[0-9a-f]+|\Z)"
 )
@@ -165,7 +165,7 @@ class Redactor:
         for value, name in self._own:
             cleaned = cleaned.replace(value, mark(f"env:{name}"))
         if "PRIVATE KEY" in text or "PuTTY-" in text:
-            cleaned = re.sub(_PEM, mark("private-key"), cleaned)
+            cleaned = re.sub(PEM, mark("private-key"), cleaned)
         return replace_shapes(cleaned, words if cleaned is text else self._telling(cleaned), mark)
 
     def _without_likely(self, text: str, words: list[str], *, nameless: bool) -> str:

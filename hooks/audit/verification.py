@@ -10,7 +10,7 @@ import json
 from itertools import chain, islice
 
 from ..frozen import frozen, replace
-from .damage import LOOK_AHEAD, Good, Problem, classify, read_entry
+from .damage import LOOK_AHEAD, Good, Problem, classify, missing, read_entry
 from .ledger import Ledger
 from .reading import Snapshot, check_kind, snapshot
 from .record import GENESIS, HASH_MARK, TAIL_BYTES, is_object
@@ -200,7 +200,7 @@ class _Verification:
         if head is None:
             self._check_headless()
         elif head["seq"] > seq:
-            self._problem("truncated", f"records {seq + 1} to {head['seq']} are missing at the end", seq + 1)
+            self._problem("truncated", f"{missing(seq + 1, head['seq'])} missing at the end", seq + 1)
         elif head["seq"] == seq and head["hash"] != self._good.hash and not self._problems:
             self._problem("edited", "the last record was rewritten: the head file names another hash", seq)
         elif head["seq"] + 1 < seq and not self._problems:

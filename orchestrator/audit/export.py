@@ -15,9 +15,8 @@ import orjson
 
 from decurion import __version__
 from decurion.hooks import UsageError
-from decurion.hooks.audit import raw_lines
 
-from .select import Record, parse_line
+from .select import Record
 from .spans import Span, nanoseconds, spans
 from .text import brief
 
@@ -30,25 +29,13 @@ CSV_COLUMNS = (
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def records(path: Path) -> Iterator[Record]:
-    """Give the records of a log, in order.
-
-    Raises:
-        AuditError: there is no log there, or it is another version's.
-    """
-    for line in raw_lines(str(path)):
-        record = parse_line(line)
-        if record is not None:
-            yield record
-
-
 # ---- OTLP ----
 
 
-def otlp(path: Path, *, content: bool = False) -> Iterator[bytes]:
+def otlp(records: Iterable[Record], *, content: bool = False) -> Iterator[bytes]:
     """Give OTLP requests as JSON, one for each batch of spans: what `/v1/traces` takes, and one line each of a file."""
     batch: list[Span] = []
-    for span in spans(records(path), content=content):
+    for span in spans(records, content=content):
         batch.append(span)
         if len(batch) == BATCH:
             yield _request(batch)
@@ -135,9 +122,9 @@ _ACTIVITY = {
 }
 
 
-def ocsf(path: Path) -> Iterator[bytes]:
+def ocsf(records: Iterable[Record]) -> Iterator[bytes]:
     """Give OCSF 1.3 events, one JSON object a line: tool calls as Process Activity (1007), all else as API Activity (6003)."""
-    for record in records(path):
+    for record in records:
         yield orjson.dumps(_ocsf(record))
 
 
@@ -195,10 +182,10 @@ def _what(record: Record, *, is_call: bool) -> dict[str, Any]:
 # ---- CSV ----
 
 
-def as_csv(path: Path) -> Iterator[bytes]:
+def as_csv(records: Iterable[Record]) -> Iterator[bytes]:
     """Give one line a record under a head line. Text that a spreadsheet would compute is quoted with an apostrophe."""
     yield _row(CSV_COLUMNS)
-    for record in records(path):
+    for record in records:
         yield _row([_cell(record.get(name)) for name in CSV_COLUMNS])
 
 

@@ -48,8 +48,8 @@ class Listed:
             str(len(summary.agents)),
             str(summary.calls),
             str(summary.refused),
-            money(summary.cost),
-            visible(summary.status) or "open",
+            money(summary.cost) if summary.started else "-",
+            visible(summary.status) or ("open" if summary.started else "hook"),
             {True: "yes", False: "NO", None: "-"}[self.verified],
             visible(summary.cwd) or str(self.path.parent),
         )

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from decurion.hooks import RunRef, ToolCall, Verdict
-from decurion.hooks.audit import raw_lines
 from decurion.hooks.rules import Law, Places
 
-from .select import Record, parse_line
+from .select import Record, Skipped, all_records
 
 REDACTED = "[redacted:"
 
@@ -34,6 +32,7 @@ class Outcome:
     calls: int = 0
     changes: list[Change] | None = None
     unsure: int = 0
+    skipped: Skipped = field(default_factory=Skipped)
 
     def by(self, field: str) -> Counter[str]:
         """Count the changes by a field of their records, or by `rule`."""
@@ -53,10 +52,13 @@ def replay(path: Path, law: Law) -> Outcome:
         AuditError: there is no log there, or it is another version's.
     """
     outcome, places = Outcome(changes=[]), _places(str(Path.cwd()))
-    for record in _records(path):
+    for record in all_records(path, outcome.skipped):
         if record["event"] == "session_start":
             places = _places(str(record.get("cwd") or places.workspace))
-        elif record["event"] in {"planned", "refused"} and isinstance(record.get("input"), dict):
+            continue
+        if isinstance(record.get("workspace"), str):  # by `decurion hook`, which stands anew in each call
+            places = _places(record["workspace"], str(record.get("cwd") or ""))
+        if record["event"] in {"planned", "refused"} and isinstance(record.get("input"), dict):
             _judge(record, law, places, outcome)
     return outcome
 
@@ -91,12 +93,5 @@ def _word(decision: object, *, refused: bool) -> str:
     return "deny" if refused else "allow"
 
 
-def _places(folder: str) -> Places:
-    return Places(workspace=folder, cwd=folder, home=str(Path.home()))
-
-
-def _records(path: Path) -> Iterator[Record]:
-    for line in raw_lines(str(path)):
-        record = parse_line(line)
-        if record is not None:
-            yield record
+def _places(folder: str, cwd: str = "") -> Places:
+    return Places(workspace=folder, cwd=cwd or folder, home=str(Path.home()))

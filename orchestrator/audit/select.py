@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,35 @@ _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|w)")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _TS_MARK = b'"ts":"'
 _TS_LENGTH = 27
+
+_SURE = itemgetter("ts", "session_id", "event", "hash")
+_TEXTS = itemgetter(
+    "agent_id", "agent_type", "parent_id", "parent_call_id", "tool_name", "tool_use_id",
+    "decision", "rule", "by", "reason", "output_sha256", "policy_sha256", "enforcement",
+)  # fmt: skip
+_COUNTS = itemgetter("seq", "depth", "turn")
+_NUMBERS = itemgetter("output_bytes", "exit_status", "duration_ms")
+_FURTHER_TEXTS = ("id", "model", "source", "status", "stop_reason", "cwd", "workspace", "description")
+_FURTHER_NUMBERS = (
+    "input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "seconds", "turns",
+)  # fmt: skip
+_TEXT_OR_NONE = {str, type(None)}
+_NUMBER_OR_NONE = {int, float, type(None)}
+
+
+@dataclass(slots=True)
+class Skipped:
+    """How many lines of a log hold no record."""
+
+    lines: int = 0
+
+    def __str__(self) -> str:
+        what = (
+            "1 line holds no record and was"
+            if self.lines == 1
+            else f"{self.lines} lines hold no record and were"
+        )
+        return f"{what} passed over; `decurion audit verify` says what was done to the log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,25 +90,59 @@ _TESTS: tuple[Callable[[Filter, Record], bool], ...] = (
 )
 
 
-def select(path: Path, wanted: Filter) -> Iterator[tuple[bytes, Record]]:
-    """Give the lines and records that fit, in order; lines that are no records are passed over.
+def select(path: Path, wanted: Filter, skipped: Skipped | None = None) -> Iterator[tuple[bytes, Record]]:
+    """Give the lines and records that fit, in order; lines that are no records are passed over, and counted.
 
     Raises:
         AuditError: there is no log there, or it is another version's.
     """
+    skipped = skipped or Skipped()
     for line in _candidates(path, wanted):
         record = parse_line(line)
-        if record is not None and wanted.fits(record):
+        if record is None:
+            skipped.lines += 1
+        elif wanted.fits(record):
             yield line, record
 
 
+def all_records(path: Path, skipped: Skipped | None = None) -> Iterator[Record]:
+    """Give the records of a log, in order; lines that are none are passed over, and counted.
+
+    Raises:
+        AuditError: there is no log there, or it is another version's.
+    """
+    skipped = skipped or Skipped()
+    for record in map(parse_line, raw_lines(str(path))):
+        if record is None:
+            skipped.lines += 1
+        else:
+            yield record
+
+
 def parse_line(line: bytes) -> Record | None:
-    """Parse one line; None where it is no record."""
+    """Parse one line; None where it is no record, or one whose fields somebody has made something else of."""
     try:
         record: Any = orjson.loads(line)
     except orjson.JSONDecodeError:
         record = parse(line)
-    return record if record is not None and "event" in record else None
+    try:
+        return record if record is not None and _is_record(record) else None
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _is_record(record: Record) -> bool:
+    """Check the types of the fields, so that whoever reads them need not."""
+    return (
+        {*map(type, _SURE(record))} == {str}
+        and _TEXT_OR_NONE.issuperset(map(type, _TEXTS(record)))
+        and {*map(type, _COUNTS(record))} == {int}
+        and _NUMBER_OR_NONE.issuperset(map(type, _NUMBERS(record)))
+        and _NUMBER_OR_NONE.issuperset(map(type, map(record.get, _FURTHER_NUMBERS)))
+        and _TEXT_OR_NONE.issuperset(map(type, map(record.get, _FURTHER_TEXTS)))
+        and {*map(type, record.get("files_changed") or ())} <= {str}
+        and datetime.fromisoformat(record["ts"]).tzinfo is UTC
+    )
 
 
 def _candidates(path: Path, wanted: Filter) -> Iterator[bytes]:

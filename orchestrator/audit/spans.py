@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import orjson
@@ -233,7 +233,7 @@ def spans(records: Iterable[Record], *, content: bool = False) -> Iterator[Span]
 
 def nanoseconds(ts: str) -> int:
     """Turn a record's time into nanoseconds since 1970."""
-    when = datetime.strptime(ts, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+    when = datetime.fromisoformat(ts)
     return int(when.timestamp()) * 1_000_000_000 + when.microsecond * 1000
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from decurion.hooks import UsageError
-from decurion.hooks.audit import rotated_parts
+from decurion.hooks.audit import raw_lines, rotated_parts
 
 COLUMNS = {
     "seq": "BIGINT",
@@ -90,19 +90,31 @@ def ask(logs: Sequence[Path], query: str) -> tuple[list[str], Iterator[tuple[Any
 
     Raises:
         UsageError: DuckDB is not installed, or the query is wrong.
+        AuditError: there is no log there, or it is another version's.
     """
     if find_spec("duckdb") is None:
         raise UsageError("SQL needs DuckDB: pip install 'decurion[sql]'")
     duckdb: Any = import_module("duckdb")
+    for log in logs:
+        next(raw_lines(str(log)), None)  # refuses what is no log, or another version's
     connection = duckdb.connect(":memory:")
     files = [part for log in logs for part in (*rotated_parts(str(log)), str(log)) if Path(part).exists()]
     try:
         _prepare(connection, files)
         answer = connection.execute(query)
+        if answer is None:
+            raise UsageError('There is no question in it; say for example "SELECT * FROM denied".')
+        names = [column[0] for column in answer.description or ()]
     except duckdb.Error as error:
-        raise UsageError(f"SQL: {str(error).partition(chr(10))[0]}") from error
-    names = [column[0] for column in answer.description or ()]
-    return names, _rows(answer)
+        raise _wrong(error) from error
+    return names, _rows(answer, duckdb.Error)
+
+
+def _wrong(error: Exception) -> UsageError:
+    """Give DuckDB's message without its picture of the place, but with what it proposes."""
+    told = [line.strip() for line in str(error).splitlines() if line.strip()]
+    proposed = [line for line in told[1:2] if line.startswith(("Candidate", "Did you"))]
+    return UsageError(f"SQL: {' '.join([*told[:1], *proposed])}")
 
 
 def _prepare(connection: Any, files: list[str]) -> None:
@@ -122,6 +134,9 @@ def _prepare(connection: Any, files: list[str]) -> None:
     connection.execute("SET lock_configuration = true")
 
 
-def _rows(answer: Any) -> Iterator[tuple[Any, ...]]:
-    while rows := answer.fetchmany(1000):
-        yield from rows
+def _rows(answer: Any, failure: type[Exception]) -> Iterator[tuple[Any, ...]]:
+    try:
+        while rows := answer.fetchmany(1000):
+            yield from rows
+    except failure as error:
+        raise _wrong(error) from error

@@ -9,10 +9,9 @@ from typing import Any
 
 from decurion.agents.model import Usage
 from decurion.agents.money import Prices
-from decurion.hooks.audit import raw_lines
 from decurion.hooks.files import config_dir
 
-from .select import Record, parse_line
+from .select import Record, Skipped, all_records
 from .text import TOKEN_CLASSES
 
 
@@ -61,6 +60,9 @@ class Summary:
     enforcement: str = ""
     policies: dict[str, None] = field(default_factory=dict[str, None])
     agents: dict[str, AgentSummary] = field(default_factory=dict[str, AgentSummary])
+    skipped: Skipped = field(default_factory=Skipped)
+    started: bool = False
+    """Whether there is a `session_start`; `decurion hook` writes none, nor agents' ends and replies."""
 
     @property
     def calls(self) -> int:
@@ -109,6 +111,7 @@ class Summarizer:
         summary.ended = record["ts"]
         if event in {"session_start", "session_end"}:
             self._session(record)
+        summary.cwd = summary.cwd or str(record.get("workspace") or "")
         if record.get("policy_sha256"):
             summary.policies.setdefault(record["policy_sha256"])
         book = self._book.get(event)
@@ -120,6 +123,7 @@ class Summarizer:
         summary.session_id = record["session_id"]
         summary.enforcement = record.get("enforcement") or summary.enforcement
         if record["event"] == "session_start":
+            summary.started = True
             summary.model = record.get("model") or summary.model
             summary.cwd = record.get("cwd") or summary.cwd
             summary.status = ""
@@ -190,10 +194,7 @@ def summarize(path: Path, also: Iterable[Callable[[Record], Any]] = ()) -> Summa
         AuditError: there is no log there, or it is another version's.
     """
     summarizer, others = Summarizer(path), tuple(also)
-    for line in raw_lines(str(path)):
-        record = parse_line(line)
-        if record is None:
-            continue
+    for record in all_records(path, summarizer.summary.skipped):
         summarizer.add(record)
         for other in others:
             other(record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import click
@@ -11,6 +11,7 @@ import orjson
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 _MOST = 100
+_AGENT_WIDTH = 21
 _TELLING = ("command", "pattern", "file_path", "path", "description", "prompt")
 _COLOURS = {
     "refused": "red",
@@ -45,11 +46,11 @@ def brief(value: Any, most: int = _MOST) -> str:
 
 
 def line(record: Mapping[str, Any]) -> str:
-    """Give one record as one line: time, agent, event, tool, rule, what it was about."""
+    """Give one record as one line: number, time, agent, event, tool, rule, what it was about."""
     event = str(record.get("event"))
     when = str(record.get("ts", ""))[11:23]
     who = visible(str(record.get("agent_id") or "-"))
-    head = f"{when}  {who:<12}  {click.style(f'{event:<13}', fg=_COLOURS.get(event))}"
+    head = f"{record.get('seq'):>5}  {when}  {who:<{_AGENT_WIDTH}}  {click.style(f'{event:<13}', fg=_COLOURS.get(event))}"
     parts = [visible(str(record.get("tool_name") or "")), *_details(record)]
     return f"{head}  {'  '.join(part for part in parts if part)}".rstrip()
 
@@ -59,7 +60,10 @@ def _details(record: Mapping[str, Any]) -> list[str]:
     if event == "done":
         status = record.get("exit_status")
         shown = f"exit {status}" if status is not None else "error" if record.get("is_error") else "ok"
-        return [shown, f"{record.get('duration_ms') or 0:.0f} ms", f"{record.get('output_bytes') or 0} bytes"]
+        return [shown, _took(record.get("duration_ms")), f"{record.get('output_bytes') or 0:,} bytes"]
+    if event == "session_start":
+        names = ("source", "model", "permission_mode", "enforcement", "cwd")
+        return [visible(str(record[name])) for name in names if record.get(name)]
     if event == "model_request":
         return [
             visible(str(record.get("model"))),
@@ -69,6 +73,25 @@ def _details(record: Mapping[str, Any]) -> list[str]:
     rule = click.style(visible(str(record["rule"])), fg="yellow") if record.get("rule") else ""
     status = visible(str(record.get("status") or ""))
     return [rule, status, brief(record.get("input")), brief(record.get("reason"))]
+
+
+def _took(milliseconds: float | None) -> str:
+    """Give a duration; nothing where none was measured."""
+    if milliseconds is None:
+        return ""
+    if milliseconds < 1:
+        return "<1 ms"
+    return f"{milliseconds:.0f} ms" if milliseconds < 10_000 else f"{milliseconds / 1000:.1f} s"
+
+
+def days(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Give records as lines, and a line of its own where another day begins."""
+    day = ""
+    for record in records:
+        before, day = day, str(record["ts"])[:10]
+        if before not in {"", day}:
+            yield click.style(f"{day} UTC", bold=True)
+        yield line(record)
 
 
 def tokens(record: Mapping[str, Any]) -> int:

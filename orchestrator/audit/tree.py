@@ -29,7 +29,7 @@ def _branch(agent: AgentSummary, summary: Summary, first: str, rest: str) -> Ite
     kind = f" ({visible(agent.type)})" if agent.type and agent.type != agent.id else ""
     yield f"{first}{click.style(mark, fg=colour)} {click.style(visible(agent.id), bold=True)}{kind}{title}"
     body = f"{rest}{'│ ' if children else '  '}  "
-    yield f"{body}{_facts(agent)}"
+    yield f"{body}{_facts(agent, whole=summary.started)}"
     if agent.files:
         yield f"{body}files: {brief(', '.join(agent.files), 100)}"
     said = _summary_of(summary.path, agent.id)
@@ -42,15 +42,16 @@ def _branch(agent: AgentSummary, summary: Summary, first: str, rest: str) -> Ite
         )
 
 
-def _facts(agent: AgentSummary) -> str:
+def _facts(agent: AgentSummary, *, whole: bool) -> str:
+    """Say what is known of an agent; of one that `decurion hook` watched, its calls alone are."""
     facts = [
-        agent.status or "has not ended",
-        f"{agent.turns} turns",
+        (agent.status or "has not ended") if whole else "",
+        f"{agent.turns} turns" if whole else "",
         f"{agent.planned} calls",
         f"{agent.refused} refused" if agent.refused else "",
         f"{agent.failed} failed" if agent.failed else "",
-        f"{agent.total_tokens:,} tokens",
-        money(agent.cost),
+        f"{agent.total_tokens:,} tokens" if whole else "",
+        money(agent.cost) if whole else "",
     ]
     return " · ".join(fact for fact in facts if fact)
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import orjson
 
 from decurion.hooks import UsageError
+
+if TYPE_CHECKING:
+    from ..audit.select import Skipped
 
 DAMAGED = 1
 
@@ -75,22 +79,22 @@ def list_logs(*, as_json: bool, prove: bool, most: int) -> None:
 def show(session: str, *, as_json: bool, **wanted: str) -> None:
     """Show the records of a session, those that fit."""
     from ..audit.locate import find_log
-    from ..audit.select import Filter, point_in_time, select
-    from ..audit.text import line
+    from ..audit.select import Filter, Skipped, point_in_time, select
+    from ..audit.text import days
 
     wanted["since"] = point_in_time(wanted["since"])
-    shown = 0
-    for raw, record in select(find_log(session), Filter(**wanted)):
-        shown += 1
-        if as_json:
+    skipped = Skipped()
+    found = select(find_log(session), Filter(**wanted), skipped)
+    if as_json:
+        for raw, _ in found:
             sys.stdout.buffer.write(raw + b"\n")
-        else:
-            click.echo(line(record))
-    if not shown and not as_json:
-        click.echo("No record fits." if any(wanted.values()) else "The log is empty.")
+    else:
+        none_fits = "No record fits." if any(wanted.values()) else "The log is empty."
+        _say(days(record for _, record in found), none_fits)
+    _warn(skipped)
 
 
-@command.command("tail")
+@command.command("tail", short_help="Show the last records, -f those that come.")
 @_session
 @_filters
 @click.option("-f", "--follow", is_flag=True, help="Go on with what is written from now on, until Ctrl-C.")
@@ -100,17 +104,15 @@ def tail(session: str, *, follow: bool, lines: int, **wanted: str) -> None:
     from ..audit.follow import follow_log, last_records
     from ..audit.locate import find_log
     from ..audit.select import Filter, point_in_time
-    from ..audit.text import line
+    from ..audit.text import days
 
     wanted["since"] = point_in_time(wanted["since"])
     log, chosen = find_log(session), Filter(**wanted)
-    for record in last_records(log, chosen, lines):
-        click.echo(line(record))
-    for record in follow_log(log, chosen) if follow else ():
-        click.echo(line(record))
+    coming = follow_log(log, chosen) if follow else ()
+    _say(days(chain(last_records(log, chosen, lines), coming)), "" if follow else "No record fits.")
 
 
-@command.command("tree")
+@command.command("tree", short_help="Show the agents: turns, tokens, cost, files, reports.")
 @_session
 def show_tree(session: str) -> None:
     """Show the agents of a session: who led whom, turns, tokens, cost, files, reports."""
@@ -120,14 +122,17 @@ def show_tree(session: str) -> None:
     from ..audit.tree import tree
 
     summary = summarize(find_log(session))
-    click.echo(
-        f"{summary.session_id}  {summary.began[:19].replace('T', ' ')} UTC  {summary.status or 'has not ended'}"
+    _warn(summary.skipped)
+    if not summary.records:
+        click.echo("The log is empty.")
+        return
+    state = summary.status or (
+        "has not ended" if summary.started else "recorded by decurion hook: calls alone"
     )
-    for text in tree(summary):
-        click.echo(text)
-    click.echo(
-        f"{summary.calls} calls, {summary.refused} refused, {summary.tokens:,} tokens, {money(summary.cost)}"
-    )
+    click.echo(f"{summary.session_id}  {summary.began[:19].replace('T', ' ')} UTC  {state}")
+    _say(tree(summary))
+    spent = f", {summary.tokens:,} tokens, {money(summary.cost)}" if summary.started else ""
+    click.echo(f"{summary.calls} calls, {summary.refused} refused{spent}")
 
 
 @command.command("verify")
@@ -153,7 +158,7 @@ def verify_logs(
     ctx.exit(DAMAGED if damaged else 0)
 
 
-@command.command("keygen")
+@command.command("keygen", short_help="Make a key that signs the logs from then on.")
 @click.option(
     "--dir", "folder", metavar="DIR", help="Where to; the state folder by default, where it is used at once."
 )
@@ -166,7 +171,7 @@ def keygen(folder: str | None) -> None:
     click.echo(Path(public).read_text(encoding="ascii").strip())
 
 
-@command.command("sql")
+@command.command("sql", short_help="Ask in SQL: SELECT … FROM calls, denied, …")
 @click.argument("query")
 @click.option(
     "-s",
@@ -195,7 +200,7 @@ def sql(query: str, *, sessions: tuple[str, ...], every: bool, as_json: bool) ->
     click.echo(table(tuple(names), cells))
 
 
-@command.command("replay")
+@command.command("replay", short_help="Judge past calls by a changed rule file.")
 @_session
 @click.option("--rules", required=True, metavar="FILE", help="The changed rule file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a changed call.")
@@ -210,10 +215,11 @@ def replay_rules(session: str, *, rules: str, as_json: bool) -> None:
     if not Path(rules).is_file():
         raise UsageError(f"There is no rule file {rules}.")
     outcome = replay(find_log(session), Law.load(rules, cache=False))
+    _warn(outcome.skipped)
     _say([change_json(change) for change in outcome.changes or ()] if as_json else replay_text(outcome))
 
 
-@command.command("diff")
+@command.command("diff", short_help="Compare the calls of two sessions.")
 @click.argument("first")
 @click.argument("second")
 def diff(first: str, second: str) -> None:
@@ -225,7 +231,7 @@ def diff(first: str, second: str) -> None:
     _say(comparison_text(compare(find_log(first), find_log(second))))
 
 
-@command.command("export")
+@command.command("export", short_help="Hand a session on: OTLP, OCSF or CSV.")
 @_session
 @click.option(
     "--format", "kind", type=click.Choice(["otlp", "ocsf", "csv"]), default="otlp", show_default=True
@@ -237,24 +243,32 @@ def diff(first: str, second: str) -> None:
 @click.option("--content", is_flag=True, help="With arguments and prompts (secrets stay removed).")
 def export(session: str, *, kind: str, output: str | None, endpoint: str | None, content: bool) -> None:
     """Hand a session on: OpenTelemetry spans (OTLP JSON), OCSF events, or CSV."""
+    from decurion.hooks.audit import raw_lines
+
     from ..audit.export import as_csv, ocsf, otlp, save, send
     from ..audit.locate import find_log
+    from ..audit.select import Skipped, all_records
 
     log = find_log(session)
+    next(raw_lines(str(log)), None)  # refuses what is no log before anything is written
+    skipped = Skipped()
     made = {
-        "otlp": lambda: otlp(log, content=content),
-        "ocsf": lambda: ocsf(log),
-        "csv": lambda: as_csv(log),
+        "otlp": lambda: otlp(all_records(log, skipped), content=content),
+        "ocsf": lambda: ocsf(all_records(log, skipped)),
+        "csv": lambda: as_csv(all_records(log, skipped)),
     }[kind]()
     if endpoint:
         if kind != "otlp":
             raise UsageError("--endpoint takes OTLP only; use --format otlp")
         click.echo(f"{send(made, endpoint)} requests sent to {endpoint}")
-        return
-    save(made, output)
+    else:
+        save(made, output)
+        if output:
+            click.echo(f"Written to {output}")
+    _warn(skipped)
 
 
-@command.command("report")
+@command.command("report", short_help="Write one HTML page of a session.")
 @_session
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False), default="audit-report.html", show_default=True
@@ -269,7 +283,7 @@ def report(session: str, *, output: str) -> None:
     click.echo(f"Written to {output}")
 
 
-@command.command("transcript")
+@command.command("transcript", short_help="Read what an agent was told and said.")
 @click.argument("agent")
 @click.option("-s", "--session", default="last", help="Of which session.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
@@ -279,10 +293,23 @@ def transcript(agent: str, *, session: str, as_json: bool, turn: int | None) -> 
     from ..audit.locate import find_log
     from ..audit.transcripts import find_transcript, message_text, messages
 
-    for message in messages(find_transcript(find_log(session), agent), turn):
-        click.echo(orjson.dumps(message) if as_json else message_text(message))
+    found = messages(find_transcript(find_log(session), agent), turn)
+    _say(
+        (orjson.dumps(message) if as_json else message_text(message) for message in found),
+        "" if as_json else "There is no such message.",
+    )
 
 
-def _say(lines: Iterable[str | bytes]) -> None:
+def _say(lines: Iterable[str | bytes], nothing: str = "") -> None:
+    """Print lines, or else that there are none."""
+    said = False
     for text in lines:
+        said = True
         click.echo(text)
+    if nothing and not said:
+        click.echo(nothing)
+
+
+def _warn(skipped: Skipped) -> None:
+    if skipped.lines:
+        click.echo(f"decurion: {skipped}", err=True)

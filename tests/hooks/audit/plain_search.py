@@ -12,11 +12,11 @@ _WORD = re.compile(r"[^\"'`<>(){}\[\],;\\ \t\n\r\v\f]{16,}")
 
 def clean(text: str) -> str:
     """Give a text without secrets, as `Redactor({}).clean_text` should."""
-    cleaned = re.sub(redact._PEM, mark("private-key"), text)
+    cleaned = re.sub(redact.PEM, mark("private-key"), text)
     for word in dict.fromkeys(_WORD.findall(cleaned)):
         if re.search("[0-9A-Z]", word):
             cleaned = cleaned.replace(word, _tokens(word))
-    patterns = [("url-password", assigned._URL), ("password", assigned._PASS)]
+    patterns = [("url-password", assigned.URL), ("password", assigned.PASS)]
     patterns += [(kind, pattern) for kind, _, _, pattern in (*assigned.HEADERS, *assigned.COMMANDS)]
     cleaned = assigned.replace(cleaned, (_names(cleaned), patterns), mark)
     if any(map(words.looks_random, _WORD.findall(cleaned))):

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from decurion.agents.tools import TOOLS, ToolContext, output_of
-from decurion.orchestrator.audit.export import otlp, records
+from decurion.orchestrator.audit.export import otlp
+from decurion.orchestrator.audit.select import all_records as records
 from decurion.orchestrator.audit.spans import Span, spans
 from decurion.orchestrator.audit.tracing import CLOSE_SECONDS, live_tracer, with_traceparent
 from tests.hooks.audit.samples import LEAD, child, open_log, request, write_session
@@ -97,8 +98,8 @@ def test_refused_calls_are_errors_with_their_rule(tmp_path: Path) -> None:
 
 def test_content_is_left_out_unless_asked_for(tmp_path: Path) -> None:
     path = write_session(tmp_path / "audit.jsonl")
-    assert b"pytest" not in b"".join(otlp(path))
-    assert b"pytest" in b"".join(otlp(path, content=True))
+    assert b"pytest" not in b"".join(otlp(records(path)))
+    assert b"pytest" in b"".join(otlp(records(path), content=True))
 
 
 def test_what_a_crash_left_open_is_ended_and_marked(tmp_path: Path) -> None:
