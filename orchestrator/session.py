@@ -33,6 +33,7 @@ from .assembly import Opened, assemble, find_definitions
 from .audit.tracing import live_tracer, with_traceparent
 from .law import LawInForce, law_in_force
 from .models import open_model
+from .naming import program
 from .options import SessionOptions
 from .sessions import keep_said
 
@@ -177,12 +178,14 @@ class Session:
         self.listen(Notice(f"{told}: passed", "info") if passed else Notice(f"{told}: FAILED\n{shown}"))
         return replace(finished, verified=passed, check_output=result.text)
 
-    def cut_short(self) -> Finished:
-        """Note the end of a session that was stopped from outside."""
-        further = "" if self.options.passing else f" Go on with: decurion resume {self.id}"
+    def cut_short(self, error: str = "") -> Finished:
+        """Note the end of a session that was stopped from outside, or by an error."""
+        further = "" if self.options.passing else f" Go on with: {program()} resume {self.id}"
         lead = SubagentResult("lead", "lead", "cancelled", "", partial=True)
         lead, children = self.team.cut_short.pop("lead", lead), self.team.cut_short.values()
-        lead = replace(lead, summary=f"Interrupted.{further}")
+        if error:
+            lead = replace(lead, status="error", error=error)
+        lead = replace(lead, summary=f"{'Ended by an error' if error else 'Interrupted'}.{further}")
         return self._finish(Finished(self.id, lead, (*self.team.results, *children)))
 
     def _finish(self, finished: Finished) -> Finished:
@@ -245,7 +248,7 @@ async def recorded(session: Session) -> AsyncGenerator[None]:
     ref = RunRef(session.id, "lead", "lead")
     source = "resume" if session.options.resume else "startup"
     session.log.write(ref, "session_start", source=source, **session.describe())
-    reason = "error"
+    reason, failure = "error", ""
     try:
         said = await session.shared.court.tell(SessionStart(ref, source, session.shared.settings.model))
         session.context = said.context
@@ -254,9 +257,12 @@ async def recorded(session: Session) -> AsyncGenerator[None]:
     except anyio.get_cancelled_exc_class():
         reason = "cancelled"
         raise
+    except Exception as error:
+        failure = str(error) or type(error).__name__
+        raise
     finally:
         if session.finished is None:
-            session.cut_short()
+            session.cut_short(failure)
         # The end is told even when the session is cancelled; a slow hook cannot hold it up for long.
         with anyio.move_on_after(SESSION_END_SECONDS, shield=True):
             await session.shared.court.tell(SessionEnd(ref, reason))
