@@ -132,6 +132,8 @@ def _request(
         messages=(),
         max_tokens=settings.max_tokens,
         ref=ref,
+        effort=definition.effort,
+        thinking=definition.thinking,
     )
 
 

@@ -18,6 +18,7 @@ from typing import Any, cast
 from decurion.hooks import ConfigError
 from decurion.hooks.matchers import our_name
 
+from .thought import read_effort, read_thinking
 from .tools import split_front_matter
 
 MAX_TURNS = 30
@@ -33,7 +34,7 @@ _SIZE_LIMIT = 1 << 20
 _FOLDERS = (".decurion/agents", ".claude/agents", ".agents/agents")
 _KNOWN = {
     "name", "description", "tools", "disallowedTools", "disallowed_tools", "model", "maxTurns", "max_turns",
-    "isolation", "permissionMode", "permission_mode", "skills", "hooks",
+    "isolation", "permissionMode", "permission_mode", "skills", "hooks", "effort", "thinking",
 }  # fmt: skip
 
 
@@ -48,6 +49,9 @@ class AgentDefinition:
     model: str | None = None
     max_turns: int = MAX_TURNS
     isolation: str = "none"
+    effort: str = ""
+    """How hard its model works; empty: as the session's. `thinking`, as on the wire, likewise."""
+    thinking: Mapping[str, Any] | None = None
     hooks: Mapping[str, Any] = field(default_factory=dict[str, Any])
     skills: tuple[str, ...] = ()
     source: str = "built in"
@@ -137,6 +141,8 @@ def _build(fields: Mapping[str, Any], prompt: str, source: str) -> AgentDefiniti
         model=None if model in (None, "inherit") else str(model),
         max_turns=turns,
         isolation=isolation,
+        effort=read_effort(fields.get("effort"), source),
+        thinking=read_thinking(fields.get("thinking"), source),
         hooks=hooks,
         skills=_names(fields.get("skills"), "skills", source) or (),
         source=source,

@@ -66,6 +66,9 @@ class ModelRequest:
     max_tokens: int
     ref: RunRef
     tool_choice: Literal["auto", "none"] = "auto"
+    effort: str = ""
+    """Level for this agent; empty: the client's own setting. `thinking`, as on the wire, likewise."""
+    thinking: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from decurion.agents.moments import Listener
 from decurion.agents.money import Lease, Limits, Prices
 from decurion.agents.shared import Settings, Shared
 from decurion.agents.tools import Tool, find_skills, tools_for
+from decurion.hooks import ConfigError
 from decurion.hooks.audit import AuditLog
 from decurion.hooks.files import config_dir
 
@@ -64,16 +65,45 @@ class Opened:
     model: Model
     name: str
     listen: Listener
+    prices: Prices
+
+
+def read_prices(options: SessionOptions, name: str) -> Prices:
+    """Read what models cost. A budget in dollars can only be kept where the price of each model to be asked is known.
+
+    Raises:
+        ConfigError: the person's prices cannot be used, or one is missing that a budget needs.
+    """
+    prices, usd, model = Prices.load(config_dir()), options.limits.usd, options.model
+    asked = (name, resolve_model(model.subagent, inherit=name), *map(resolve_model, model.fallback))
+    unknown = [one for one in dict.fromkeys(asked) if prices.of(one) is None]
+    if usd is None or not unknown:
+        return prices
+    raise ConfigError(
+        f"The price of {', '.join(unknown)} is unknown, so a budget of ${usd:g} cannot be kept. "
+        f"Add it to {config_dir() / 'prices.toml'}, or set a limit in tokens (--max-tokens-total)."
+    )
+
+
+def unpriced(options: SessionOptions, prices: Prices, catalogue: Catalogue) -> list[str]:
+    """Say which agents would end a session that has a budget, for their own model's price is unknown."""
+    if options.limits.usd is None:
+        return []
+    own = [(d.name, resolve_model(d.model)) for d in catalogue.subagents() if d.model]
+    return [
+        f"agent {agent}: the price of {model} is unknown, so the budget ends the session once it was asked"
+        for agent, model in own
+        if prices.of(model) is None
+    ]
 
 
 def assemble(options: SessionOptions, opened: Opened) -> Shared:
     """Put together what the agents of a session share.
 
     Raises:
-        ConfigError: the person's prices or a hook of theirs cannot be used.
+        ConfigError: a hook of the person's cannot be used.
     """
-    limits, folder = options.limits, opened.folder
-    prices = Prices.load(config_dir())
+    limits, folder, prices = options.limits, opened.folder, opened.prices
     settings = _settings(options, opened)
     workplaces: dict[str, Path] = {}
     chain = opened.law.chain(

@@ -18,6 +18,7 @@ from decurion.agents.claude import (
 )
 from decurion.agents.claude.settings import Provider
 from decurion.agents.model import Model
+from decurion.agents.thought import read_effort, read_thinking
 
 from .options import ModelOptions
 
@@ -32,8 +33,10 @@ async def open_model(options: ModelOptions, observe: Observe) -> AsyncGenerator[
 
     Raises:
         AuthenticationFailed: no usable key; nothing was sent.
-        ConfigError: the provider or the address cannot be used.
+        ConfigError: the provider, the address, the effort or the way of thinking cannot be used.
     """
+    effort = read_effort(options.effort, "--effort")
+    thinking = read_thinking(options.thinking, "--thinking")
     if options.client is not None:
         yield options.client, options.name or options.client.name
         return
@@ -53,7 +56,8 @@ async def open_model(options: ModelOptions, observe: Observe) -> AsyncGenerator[
         name,
         switches=Switches(**without),
         fallback_models=tuple(resolve_model(model) for model in options.fallback),
-        effort=options.effort,
+        effort=effort,
+        thinking=thinking,
         extra_body=options.extra_body,
     )
     async with _connected(settings, observe) as client:

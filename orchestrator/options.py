@@ -38,6 +38,9 @@ class ModelOptions:
     provider: str = "anthropic"
     base_url: str = ""
     effort: str = ""
+    """How hard models work: `low`, `medium`, `high`, `xhigh`, `max`. Empty: the model's own level."""
+    thinking: str = ""
+    """`adaptive`, `off`, or a budget in tokens. Empty: the model's own way. Definitions may differ from both."""
     max_tokens: int = 16_000
     extra_body: Mapping[str, object] = field(default_factory=dict[str, object])
     client: Model | None = None

@@ -29,7 +29,7 @@ from decurion.hooks import RunRef, SessionEnd, SessionStart, ToolCall, UserPromp
 from decurion.hooks.audit import AuditLog, session_dir
 
 from .applog import app_log, logging_listener
-from .assembly import Opened, assemble, find_definitions
+from .assembly import Opened, assemble, find_definitions, read_prices, unpriced
 from .audit.tracing import live_tracer, with_traceparent
 from .law import LawInForce, law_in_force
 from .models import open_model
@@ -210,8 +210,10 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
     async with AsyncExitStack() as stack:
         wire = WireLog()
         model, name = await stack.enter_async_context(open_model(options.model, wire))
+        prices = read_prices(options, name)
         listen = logging_listener(stack.enter_context(app_log(folder, session_id)), listen)
-        for note in (*law.notes, *(f"{r.path} is not used: {r.reason}" for r in catalogue.refused)):
+        refused = (f"{r.path} is not used: {r.reason}" for r in catalogue.refused)
+        for note in (*law.notes, *refused, *unpriced(options, prices, catalogue)):
             listen(Notice(note))
         tracer = live_tracer()
         if tracer:
@@ -228,7 +230,9 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
         wire.log = log
         if options.said:
             keep_said(folder, options.said)
-        shared = assemble(options, Opened(session_id, folder, law, log, catalogue, model, name, listen))
+        shared = assemble(
+            options, Opened(session_id, folder, law, log, catalogue, model, name, listen, prices)
+        )
         if tracer:
             shared = replace(
                 shared, tools={**shared.tools, "bash": with_traceparent(shared.tools["bash"], tracer)}

@@ -42,10 +42,12 @@ class BodyBuilder:
         fields: dict[str, Any] = {"model": model, "max_tokens": request.max_tokens}
         if request.tool_choice == "none" and request.tools:
             fields["tool_choice"] = {"type": "none"}
-        if settings.switches.thinking and settings.thinking:
-            fields["thinking"] = dict(settings.thinking)
-        if settings.switches.thinking and settings.effort:
-            fields["output_config"] = {"effort": settings.effort}
+        thinking, effort = request.thinking or settings.thinking, request.effort or settings.effort
+        if settings.switches.thinking and thinking:
+            fields["thinking"] = dict(thinking)
+            fields["max_tokens"] += thinking.get("budget_tokens", 0)  # the answer keeps its own room
+        if settings.switches.thinking and effort:
+            fields["output_config"] = {"effort": effort}
         if settings.clear_above:
             fields["context_management"] = {"edits": [_clearing(settings.clear_above)]}
         return {**fields, **settings.extra_body}

@@ -139,7 +139,7 @@ class ClientSettings:
     thinking: Mapping[str, Any] | None = None
     """As on the wire, for example `{"type": "adaptive"}`."""
     effort: str = ""
-    """`low`, `medium`, `high`, …: passed on as `output_config.effort`."""
+    """`low`, `medium`, `high`, …: passed on as `output_config.effort`. A request may say otherwise."""
     extra_body: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Further fields of each request, for servers that want them; they win over ours."""
     clear_above: int = 0

@@ -49,7 +49,7 @@ MODEL = (
     click.option("--fallback-model", multiple=True, callback=_names, help="Model to ask after repeated overload; a comma list."),
     click.option("--provider", type=click.Choice(["anthropic", "bedrock", "vertex", "foundry"]), default="anthropic", help="The door to the models."),
     click.option("--base-url", default="", help="An Anthropic-compatible endpoint. Default: ANTHROPIC_BASE_URL."),
-    click.option("--effort", type=click.Choice(["low", "medium", "high", "xhigh", "max"]), default="", help="How hard the models work."),
+    click.option("--effort", default="", metavar="LEVEL", help="How hard the models work: low, medium, high, xhigh, max."),
     click.option("--thinking", default="", metavar="HOW", help="adaptive, off, or how many tokens to think with at most."),
     click.option("--without", multiple=True, type=click.Choice(_WITHOUT), help="What the endpoint lacks."),
 )  # fmt: skip

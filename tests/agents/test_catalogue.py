@@ -113,6 +113,8 @@ def test_unknown_keys_are_kept_and_a_byte_order_mark_is_no_obstacle() -> None:
         (definition("x", "maxTurns: true\n"), "maxTurns"),
         (definition("x", "isolation: container\n"), "isolation"),
         (definition("x", "tools: 7\n"), "tools"),
+        (definition("x", "effort: huge\n"), "effort"),
+        (definition("x", "thinking: 100\n"), "1,024"),
         (definition("x", "hooks: 7\n"), "hooks"),
         (definition("lead"), "user folder"),
     ],

@@ -89,6 +89,24 @@ def test_stream_json_begins_with_init_and_ends_with_the_result(tmp_path: Path) -
     assert len({line["session_id"] for line in lines}) == 1
 
 
+def test_effort_and_thinking_reach_the_requests_and_a_definition_goes_before_them(tmp_path: Path) -> None:
+    async def answer(request: Request) -> Answer:
+        if request.task != "look" and request.turn == 0:
+            return call("task", {"description": "look", "subagent_type": "seer"})
+        return say("Seen.")
+
+    seer = {"description": "Looks.", "prompt": "Look.", "effort": "low", "thinking": "off"}
+    chosen = ("--effort", "high", "--thinking", "2048", "--agents", json.dumps({"seer": seer}))
+    with serve_in_thread(answer) as served:
+        env = {"ANTHROPIC_BASE_URL": served.url, "ANTHROPIC_API_KEY": "k"}
+        done = run(tmp_path, "run", *chosen, "ask the seer", env=env)
+        bodies = [request.body for request in served.requests]
+    assert done.returncode == 0, done.stderr
+    assert [body["output_config"]["effort"] for body in bodies] == ["high", "low", "high"]
+    assert [body["thinking"]["type"] for body in bodies] == ["enabled", "disabled", "enabled"]
+    assert bodies[0]["max_tokens"] == 16_000 + bodies[0]["thinking"]["budget_tokens"]
+
+
 def test_json_is_one_object(tmp_path: Path) -> None:
     with api(delegate) as env:
         done = run(tmp_path, "run", "--output-format", "json", "--max-turns", "2", "write a file", env=env)
@@ -110,6 +128,14 @@ def test_json_is_one_object(tmp_path: Path) -> None:
         ({}, ("--max-turns", "0"), 2, "max-turns"),
         ({}, ("--agents", "{"), 2, "--agents"),
         ({}, ("--resume", "2020"), 2, "no session"),
+        ({}, ("--effort", "huge"), 2, "low, medium, high"),
+        ({}, ("--thinking", "12"), 2, "number of tokens"),
+        (
+            {"ANTHROPIC_API_KEY": "k"},
+            ("--model", "own", "--max-budget-usd", "1"),
+            2,
+            "price of own is unknown",
+        ),
     ],
 )
 def test_bad_input_gets_a_line_or_two_and_no_traceback(

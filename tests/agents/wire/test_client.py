@@ -275,6 +275,16 @@ async def test_thinking_effort_headers_and_token_are_passed_on() -> None:
         )
 
 
+async def test_a_request_may_name_its_own_effort_and_thinking_and_a_budget_leaves_the_answer_its_room() -> (
+    None
+):
+    async with wired(say("ok"), thinking={"type": "disabled"}, effort="low") as wire:
+        await wire.ask(effort="max", thinking={"type": "enabled", "budget_tokens": 2_000})
+        sent = wire.api.requests[0].body
+        assert sent["output_config"] == {"effort": "max"}
+        assert (sent["thinking"]["budget_tokens"], sent["max_tokens"]) == (2_000, 3_000)
+
+
 async def test_tools_system_and_the_two_newest_messages_are_marked_and_the_prefix_is_read() -> None:
     tools = (ToolSpec("x", "Does x. " * 700, {"type": "object"}),)
     replies: list[Answer | Refusal] = [call("x") for _ in range(4)]
