@@ -176,7 +176,8 @@ def _now(line: AgentLine) -> str:
     doing = line.note or next(iter(line.doing.values()), "")
     if line.over or not doing:
         return line.state
-    return on_a_line(doing) + (f" (+{len(line.doing) - 1})" if len(line.doing) > 1 else "")
+    several = f"{len(line.doing)} at once: " if len(line.doing) > 1 else ""
+    return several + on_a_line(doing)
 
 
 def _used(line: AgentLine, size: Size) -> Text:

@@ -128,6 +128,11 @@ def test_a_small_screen_keeps_the_plan_and_those_at_work_in_sight() -> None:
     assert any(line.endswith("and 2 more") for line in lines)
 
 
+def test_calls_side_by_side_are_counted() -> None:
+    more = (CallChanged(LEAD, ToolCall(f"t{n}", "task", {"title": f"part {n}"}), "started") for n in range(3))
+    assert "3 at once: task part 0" in drawn(board(*more))
+
+
 def test_columns_stand_below_each_other() -> None:
     lines = [line for line in drawn(board(), 80).splitlines() if "turn" in line]
     assert len(lines) == 2
