@@ -22,9 +22,10 @@ from decurion.hooks.audit import Redactor
 
 from .naming import program
 from .options import SessionOptions
+from .screen import counted, on_screen
 from .session import ENFORCEMENT, Finished, Session, open_session
 from .signals import until_signal
-from .views import PlainLines, StreamJson, counted, on_screen, result_message, terminal_approver
+from .views import PlainLines, StreamJson, result_message, terminal_approver
 
 EXIT_CODES = {
     "completed": 0,

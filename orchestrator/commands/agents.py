@@ -11,6 +11,8 @@ from decurion.agents.catalogue import AgentDefinition, Catalogue, load_catalogue
 from decurion.hooks import UsageError
 from decurion.hooks.files import config_dir
 
+from ..screen import on_a_line
+
 LEADS_OWN = ("todo_write", "task")
 """What a lead has beside what its definition lists."""
 
@@ -37,11 +39,13 @@ def _told(found: Catalogue) -> str:
     lines: list[str] = []
     for definition in _in_order(found):
         lines.append(f"{click.style(definition.name, bold=True)}  ({definition.source})")
-        lines.append(f"  {definition.description}")
+        lines.append(f"  {on_a_line(definition.description)}")
         lines.append(f"  {_limits(definition)}")
-        lines += [f"  note: {note}" for note in definition.notes]
-    lines += [f"shadowed: {one.name} from {one.source}" for one in found.shadowed]
-    lines += [click.style(f"refused: {one.path}: {one.reason}", fg="red") for one in found.refused]
+        lines += [f"  note: {on_a_line(note)}" for note in definition.notes]
+    lines += [f"shadowed: {one.name} from {on_a_line(one.source)}" for one in found.shadowed]
+    lines += [
+        click.style(f"refused: {on_a_line(f'{one.path}: {one.reason}')}", fg="red") for one in found.refused
+    ]
     return "\n".join(lines)
 
 

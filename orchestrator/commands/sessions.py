@@ -10,6 +10,8 @@ import orjson
 
 from decurion.hooks import UsageError
 
+from ..naming import program
+from ..screen import on_a_line, on_screen
 from ..sessions import SessionInfo, describe_session, find_session, session_folders
 
 
@@ -49,9 +51,9 @@ def show_session(workspace: Path, session: str) -> None:
     result = info.folder / "result.json"
     if result.is_file():
         lead = orjson.loads(result.read_bytes())["lead"]
-        click.echo(f"\n{lead['summary']}")
+        click.echo(f"\n{on_screen(lead['summary'])}")
     if info.state == "open":
-        click.echo(f"\nGo on with: decurion resume {info.id}")
+        click.echo(f"\nGo on with: {program()} resume {info.id}")
 
 
 @command.command("clean")
@@ -70,12 +72,14 @@ def clean(workspace: Path, session: str | None, *, yes: bool) -> None:
             fate = ("removed" if yes else "would be removed") if holding.safe else "KEPT"
             click.echo(f"{fate}: {holding.place} ({holding.why})")
     if not yes:
-        click.echo("Nothing was removed. Do it with: decurion sessions clean --yes")
+        click.echo(f"Nothing was removed. Do it with: {program()} sessions clean --yes")
 
 
 def _line(info: SessionInfo) -> str:
     when = info.changed.astimezone().strftime("%Y-%m-%d %H:%M")
-    return f"{info.id}  {when}  {info.status:<11} {info.subagents:>3} subagents  {info.prompt[:70]}"
+    return (
+        f"{info.id}  {when}  {info.status:<11} {info.subagents:>3} subagents  {on_a_line(info.prompt[:70])}"
+    )
 
 
 def _plain(info: SessionInfo) -> dict[str, object]:

@@ -11,6 +11,8 @@ from decurion.hooks import UsageError
 from decurion.hooks.settings import Settings, load_settings
 from decurion.hooks.trust import project_parts, revoke, trust_project, trusted_projects
 
+from ..screen import on_a_line
+
 
 @click.command()
 @click.argument("folder", metavar="[PATH]", default=".", type=click.Path())
@@ -72,10 +74,10 @@ def _show(settings: Settings, parts: tuple[str, ...]) -> None:
     own = [hook for hook in (*settings.hooks, *settings.withheld) if not _is_users(hook.source)]
     for hook in own:
         text = hook.command if isinstance(hook.command, str) else " ".join(hook.command)
-        click.echo(f"  {hook.event} [{hook.matcher or '*'}]: {text}")
+        click.echo(f"  {hook.event} [{on_a_line(hook.matcher or '*')}]: {on_a_line(text)}")
     click.echo("What would run, or is named by it:")
     for part in parts:
-        click.echo(f"  {part}")
+        click.echo(f"  {on_a_line(part)}")
 
 
 def _is_users(source: str) -> bool:

@@ -6,7 +6,6 @@ from .asking import terminal_approver
 from .board import AgentLine, Board
 from .json_lines import StreamJson, result_message
 from .lines import PlainLines
-from .screen import counted, on_screen
 from .tree import LiveTree
 
 __all__ = (
@@ -15,8 +14,6 @@ __all__ = (
     "LiveTree",
     "PlainLines",
     "StreamJson",
-    "counted",
-    "on_screen",
     "result_message",
     "terminal_approver",
 )

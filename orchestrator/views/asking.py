@@ -13,7 +13,7 @@ import orjson
 from decurion.agents.dispatch import Approve
 from decurion.hooks import Decision, ToolCall
 
-from .screen import on_screen
+from ..screen import on_screen
 
 _HEAD, _TAIL = 3_000, 1_000
 """Characters shown of a call that is longer than both together."""

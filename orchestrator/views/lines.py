@@ -17,8 +17,8 @@ from decurion.agents.moments import (
 from decurion.agents.tools import TodoStore
 from decurion.hooks import RunRef
 
+from ..screen import counted, on_screen
 from .board import subject
-from .screen import counted, on_screen
 
 
 class PlainLines:

@@ -21,8 +21,8 @@ from rich.text import Text
 from decurion.agents.moments import Moment, Notice
 from decurion.agents.tools import TodoItem
 
+from ..screen import on_a_line, on_screen
 from .board import AgentLine, Board
-from .screen import on_a_line, on_screen
 
 _MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 _TODO_STYLES = {"completed": "dim", "in_progress": "bold cyan"}

@@ -31,6 +31,15 @@ def test_trusting_shows_what_will_run_and_lasts(project: Path, capsys: pytest.Ca
     assert load_settings(project).trust == "trusted"
 
 
+def test_a_command_cannot_hide_from_who_is_to_trust_it(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = project / ".claude/settings.json"
+    settings.write_text(settings.read_text().replace("--strict", r"; evil\u001b[1K\u001b[1Gtrue"))
+    assert main(["trust", "--show", str(project)]) == 0
+    assert r"check.sh ; evil\x1b[1K\x1b[1Gtrue" in capsys.readouterr().out
+
+
 def test_here_is_the_default(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
     assert main(["trust"]) == 0

@@ -1,0 +1,32 @@
+"""Text on a terminal: shown, never obeyed."""
+
+from __future__ import annotations
+
+import pytest
+
+from decurion.orchestrator.screen import counted, on_a_line, on_screen
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain\n\tindented ünï 👨‍👩‍👧\n", "plain\n\tindented ünï 👨‍👩‍👧\n"),
+        ("crlf\r\nlines\r\n", "crlf\nlines\n"),
+        ("over\rwritten", r"over\x0dwritten"),
+        ("\x1b]0;title\x07", r"\x1b]0;title\x07"),
+        ("\x9b2J", r"\x9b2J"),
+        ("a\u202eb\u2066", r"a\u202eb\u2066"),
+        ("\udcff", r"\udcff"),
+    ],
+)
+def test_controls_are_spelt_out_and_everything_else_stays(text: str, shown: str) -> None:
+    assert on_screen(text) == shown
+    shown.encode()
+
+
+def test_one_line_has_no_breaks_and_single_blanks() -> None:
+    assert on_a_line("  a\n\tb \x1b c ") == r"a b \x1b c"
+
+
+def test_one_is_singular() -> None:
+    assert [counted(number, "turn") for number in (0, 1, 2)] == ["0 turns", "1 turn", "2 turns"]
