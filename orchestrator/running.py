@@ -90,7 +90,7 @@ class Output:
     def listen(self, moment: Any) -> None:
         """Take in one moment. That hooks are not in force, say, is told however little else is."""
         if isinstance(moment, Notice) and moment.level == "warning":
-            click.echo(f"decurion: {moment.text}", err=True)
+            click.echo(f"decurion: {on_screen(moment.text)}", err=True)
 
     def opened(self, session: Session) -> None:
         """The session is open; its first message goes out in an hour at the latest."""

@@ -40,6 +40,7 @@ def _command(args: list[str]) -> int:
 
     from decurion.hooks.errors import DecurionError
     from decurion.orchestrator.cli import cli
+    from decurion.orchestrator.screen import on_screen
 
     try:
         result: object = cli.main(args, prog_name="decurion", standalone_mode=False)
@@ -50,7 +51,7 @@ def _command(args: list[str]) -> int:
         _show(error)
         return error.exit_code
     except DecurionError as error:
-        click.echo(f"decurion: {error}", err=True)
+        click.echo(f"decurion: {on_screen(str(error))}", err=True)
         return error.exit_code
     except BrokenPipeError:
         _silence_stdout()
