@@ -70,7 +70,7 @@ def _blocked(name: str, stdout: bytes, stderr: str) -> Decision:
             said = _decision(name, _object(stdout))
         except HookFailure:
             said = Decision()
-    reason = said.reason or stderr or "a hook refused this without giving a reason"
+    reason = said.reason or stderr  # where there is none, the chain names the hook
     return Decision(max(said.verdict, Verdict.DENY), reason, context=said.context, detail=said.detail)
 
 
