@@ -9,7 +9,7 @@ from .glob import STRANGE_NAME, pattern_parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ..shell.events import ExecEvent
 
@@ -29,11 +29,19 @@ def listed_by(value: Value) -> list[tuple[ExecEvent, Value]]:
     holes = value.holes
     if not holes or not isinstance(value.parts[0], Hole) or len(holes) != 1:
         return []
-    sources = [event for event in holes[0].source if event.name not in _THROUGH or _lists(event)]
+    sources = _once(event for event in holes[0].source if event.name not in _THROUGH or _lists(event))
     if len(sources) != 1:
         return []
     source, tail = sources[0], value.parts[1:]
     return [(source, _join(word, tail)) for word in _found(source)]
+
+
+def _once(events: Iterable[ExecEvent]) -> list[ExecEvent]:
+    found: list[ExecEvent] = []
+    for event in events:
+        if event not in found:
+            found.append(event)
+    return found
 
 
 def _lists(event: ExecEvent) -> bool:
@@ -83,9 +91,12 @@ def _found_by_find(event: ExecEvent) -> list[Value]:
 
 def _names(words: tuple[str | None, ...]) -> list[str]:
     """Give the name patterns that narrow what `find` finds; none if it may find anything."""
-    if "!" in words or "-not" in words:
-        return []
-    pairs = [(word, given or "?") for word, given in pairwise(words) if word in _FILTERS]
+    before = (None, *words)
+    pairs = [
+        (word, given or "?")
+        for (word, given), last in zip(pairwise(words), before, strict=False)
+        if word in _FILTERS and last not in {"!", "-not"}
+    ]
     if any(given in _EVERYTHING for _, given in pairs):
         return []
     return [given if word in {"-name", "-iname"} else STRANGE_NAME for word, given in pairs]

@@ -149,8 +149,8 @@ def _fits_operands(condition: Condition, words: tuple[Word, ...], scene: Scene) 
 def _operand(predicate: str, words: tuple[Word, ...], scene: Scene) -> bool:
     if predicate == "none":
         return not any(not word.maybe for word in words)
-    if predicate == "several":
-        return len(words) > 1
+    if predicate in _COUNTED:
+        return len(words) > _COUNTED[predicate]
     if predicate.startswith(TARGETS):
         return any(value_holds(predicate.removeprefix(TARGETS), word.value, scene) for word in words[1:])
     if predicate.startswith(SOURCES):
@@ -181,6 +181,8 @@ def value_holds(predicate: str, value: Value, scene: Scene) -> bool:
 
 
 _BUT = BUT.lstrip()
+_COUNTED = {"several": 1, "crowd": 20}
+"""Predicates over how many operands there are."""
 
 
 def _comes_from(value: Value, names: tuple[str, ...]) -> bool:
@@ -307,5 +309,5 @@ def _queries(kinds: tuple[str, ...], scene: Scene) -> bool:
     return any(sql.throws_away(text) in kinds for text in scene.texts)
 
 
-OPERAND_WORDS = frozenset({*BUILT_IN, *_PLAIN, "none", "several"})
+OPERAND_WORDS = frozenset({*BUILT_IN, *_PLAIN, "none", *_COUNTED})
 """Predicates that need no path set."""

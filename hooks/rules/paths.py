@@ -45,7 +45,7 @@ points outside the workspace and scratch folders. Sets of paths under other name
 
 def spots(value: Value, event: ExecEvent, places: Places) -> tuple[Spot, ...]:
     """Give every place that a word may point to, seen from the event's working folders."""
-    value = with_defaults(value)
+    value = _own_process(with_defaults(value))
     text = value.text
     if text is not None:
         return tuple(dict.fromkeys(_literal_spots(text, event, places)))
@@ -59,6 +59,14 @@ def spots(value: Value, event: ExecEvent, places: Places) -> tuple[Spot, ...]:
         elif parts:
             found.extend(_spots(Value(parts), event, places))
     return tuple(dict.fromkeys(found))
+
+
+def _own_process(value: Value) -> Value:
+    """Read `/proc/$$/x` as `/proc/self/x`."""
+    parts = value.parts
+    if len(parts) > 2 and parts[0] == "/proc/" and isinstance(parts[1], Hole) and parts[1].digits:
+        return Value(joined(("/proc/", "self", *parts[2:])))
+    return value
 
 
 def _literal_spots(text: str, event: ExecEvent, places: Places) -> Iterable[Spot]:
@@ -78,11 +86,15 @@ def _literal_spots(text: str, event: ExecEvent, places: Places) -> Iterable[Spot
 
 
 def _bases(text: str, event: ExecEvent, places: Places) -> Iterable[str | None]:
-    if text.startswith("/"):
+    if text.startswith("/") and not text.startswith(_THROUGH):
         return ("/",)
     if not event.cwds:
         return (places.cwd,)
     return tuple(None if cwd == ANYWHERE else cwd for cwd in sorted(event.cwds))
+
+
+_THROUGH = ("/proc/self/cwd", "/proc/thread-self/cwd")
+"""Links to the folder that a program runs in."""
 
 
 def _on_host(path: str, event: ExecEvent) -> str | None:

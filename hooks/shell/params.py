@@ -216,13 +216,19 @@ def _filled(value: Value) -> Value:
     )
 
 
+def _trimmed(value: Value, op: str, pattern: Value) -> Value:
+    if op == "##" and pattern.show() == "*/" and value.has_glob and not value.holes:
+        return value.base()  # the names that a pattern matches, without their folder
+    return trim_text(value, op, pattern)
+
+
 def operate(m: Machine, st: State, fr: Frame, param: Param, value: Value) -> Value:
     """Apply an operator to one value."""
     op = param.op
     if not op:
         return value
     if op in {"#", "##", "%", "%%"}:
-        return trim_text(value, op, pattern_of(m, st, fr, _word(param)))
+        return _trimmed(value, op, pattern_of(m, st, fr, _word(param)))
     if op in {"/", "//"}:
         with_ = value_of(m, st, fr, param.word2 if isinstance(param.word2, tuple) else ())
         return replace_text(value, op, pattern_of(m, st, fr, _word(param)), with_)

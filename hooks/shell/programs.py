@@ -14,7 +14,7 @@ from .redirects import file_at, is_path
 from .resolve import candidates
 from .sending import SENDERS, with_sent_files
 from .state import File
-from .tables import DATA, HANDLERS, NAMED_PROGRAMS, SHELLS, SILENT
+from .tables import DATA, HANDLERS, LOADERS, NAMED_PROGRAMS, SHELLS, SILENT
 from .values import EMPTY, join, unknown
 
 TYPE_CHECKING = False
@@ -115,6 +115,10 @@ def _run_one(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
         from .carriers.named_programs import follow
 
         follow(m, st, fr, event)
+    if st.files and event.name in LOADERS:
+        from .carriers import loaded_files
+
+        loaded_files.follow(m, st, fr, event)
     handler = find_handler(event.name)
     outcome = handler(m, st, fr, event) if handler else _unknown_program(m, st, fr, event)
     if outcome is not None:

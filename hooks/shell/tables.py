@@ -49,6 +49,18 @@ NAMED_PROGRAMS = _words(
 )
 """Programs some of whose options name another one (`carriers.named_programs`)."""
 
+LOADERS = _words(
+    "act amm ansible-playbook ant astro ava babel bundle cabal cargo chef-client cmake commitlint csi ctest"
+    " cucumber cypress direnv docker docker-compose dotnet dune earthly elixir esbuild eslint fab foreman gdb git"
+    " go gradle gradlew grunt guard gulp hatch hivemind honcho inv invoke java jest karma kotlin lefthook"
+    " lint-staged lldb make meson mix mocha mutt mvn mvnw next nim ninja nox nuxt nvim nx ocaml overmind packer"
+    " parcel pdm pest phpunit pip pip3 playwright pm2 podman podman-compose poe poetry postcss pre-commit prettier"
+    " puppet py.test pytest python-build rake release-it rollup rspec rustc salt-call sbt scala scala-cli scp"
+    " screen semantic-release sftp skaffold sqlite3 ssh stack storybook stylelint supervisord tailwindcss tap task"
+    " taskipy thor tilt tmux tox tsup turbo unittest uv vagrant vim vite vitest webpack xinit zig"
+)
+"""Tools that load files by themselves (`carriers.loaded_files`)."""
+
 TOOL_VARIABLES = {
     "PYTHON": "python", "PYTHON3": "python3", "PY": "python", "PYTHON_BIN": "python", "PIP": "pip", "NODE": "node",
     "NPM": "npm", "NPX": "npx", "YARN": "yarn", "PNPM": "pnpm", "CC": "cc", "CXX": "c++", "CPP": "cpp", "LD": "ld",
@@ -146,6 +158,7 @@ _CARRIERS = {
     **dict.fromkeys(_words("pytest py.test"), "carriers.compiled:test"),
     **dict.fromkeys(_words("pwsh powershell powershell.exe"), "carriers.powershell:run"), "microk8s": "carriers.containers:run",
     **dict.fromkeys(_words("terraform tofu terragrunt"), "carriers.plans:run"), "byobu": "carriers.jobs:tmux",
+    **dict.fromkeys(_words("pssh parallel-ssh pdsh clush fab plink dsh mpssh"), "carriers.remote:crowd"), "cmake": "carriers.builds:cmake",
     "sqlite3": "carriers.databases:sqlite", "psql": "carriers.databases:psql", "mysql": "carriers.databases:mysql",
     "mariadb": "carriers.databases:mysql", "ftp": "carriers.databases:bang", "gnuplot": "carriers.databases:bang", "newgrp": "wrappers:run",
     "less": "carriers.databases:less", "man": "carriers.databases:man", "bc": "carriers.databases:none",

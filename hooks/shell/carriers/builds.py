@@ -72,8 +72,13 @@ def _files(m: Machine, st: State, fr: Frame, words: tuple[Value, ...]) -> list[V
         for name in DEFAULTS:
             text = content_of(m, st, literal(name))
             if text is not None:
+                note_fetched_code(m, fr, text, "make")
                 return [text]
     return found
+
+
+_BOMB = re.compile(r"(?m)^(\w+)\s*:[^\n]*(?:;|\n\t)[^\n]*\$[({]MAKE[)}]\s+\1\b[^\n]*&")
+"""A target that makes itself more than once, side by side."""
 
 
 class _Makefile:
@@ -84,6 +89,8 @@ class _Makefile:
         self.prefix = "\t"
 
     def run(self, text: str) -> None:
+        if _BOMB.search(text):
+            self.m.fork_bomb = self.m.fork_bomb or self.fr.segment
         joined = re.sub(r"\\\n[ \t]*", " ", text)
         for line in joined.split("\n"):
             self.m.step()
@@ -172,3 +179,37 @@ def _closing(text: str, at: int) -> int:
         if not depth:
             return index
     return len(text)
+
+
+def cmake(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """`cmake -E rm -rf x`, `-E env program`, `-P script`, and the CMakeLists.txt that the command wrote."""
+    words = event.argv
+    inner = replace(fr, via=(*fr.via, "cmake"), depth=fr.depth + 1)
+    texts = [value.text for value in words]
+    if "-E" in texts[:-1]:
+        return _cmake_tool(m, st, inner, words[texts.index("-E") + 1 :])
+    named = [*values_of(words, "P"), literal("CMakeLists.txt")]
+    known = [content for file in named if (content := content_of(m, st, file)) is not None]
+    for text in (_CMAKE_FOLDER.sub(".", m.hide(content)) for content in known):
+        for found in _CMAKE_RUN.finditer(text):
+            run_shell(m, st, inner, m.value(found[1].strip()), "cmake")
+        for found in _CMAKE_DELETE.finditer(text):
+            run_shell(m, st, inner, m.value(f"rm -rf {found[1].strip()}"), "cmake")
+    return None
+
+
+_CMAKE_RUN = re.compile(
+    r"\bCOMMAND\s+([^()\n]*?)(?=\s+(?:WORKING_DIRECTORY|RESULT_VARIABLE|OUTPUT_\w+|COMMENT|DEPENDS|VERBATIM|COMMAND)\b|[)\n])"
+)
+_CMAKE_FOLDER = re.compile(r"\$\{(?:CMAKE_(?:CURRENT_)?(?:SOURCE|BINARY|LIST)_DIR|PROJECT_\w+_DIR)\}")
+_CMAKE_DELETE = re.compile(r"\bfile\s*\(\s*REMOVE(?:_RECURSE)?\s+([^()]*)\)", re.IGNORECASE)
+_CMAKE_TOOLS = {"remove_directory": ("rm", "-r", "-f"), "remove": ("rm", "-f"), "rename": ("mv",), "copy": ("cp",),
+                "copy_directory": ("cp", "-r"), "create_symlink": ("ln", "-s"), "touch": ("touch",), "rm": ("rm",),
+                "env": ("env",), "time": ("time",), "cat": ("cat",), "chdir": ("env", "-C"), "tar": ("tar",)}  # fmt: skip
+
+
+def _cmake_tool(m: Machine, st: State, fr: Frame, words: tuple[Value, ...]) -> Outcome | None:
+    from ..programs import run_argv
+
+    known = _CMAKE_TOOLS.get(words[0].text or "")
+    return run_argv(m, st, fr, [*(literal(word) for word in known), *words[1:]]) if known else None

@@ -78,7 +78,7 @@ def _sed_script(m: Machine, st: State, fr: Frame, event: ExecEvent, script: str)
 
 
 AWK_RUN = re.compile(
-    r"\bsystem\s*\(\s*((?:\"(?:[^\"\\]|\\.)*\"|[\w$.()\[\]]+|\s)+)\)|(\"(?:[^\"\\]|\\.)*\")\s*\|&?\s*getline"
+    r"\bsystem\s*\(\s*((?:\"(?:[^\"\\]|\\.)*\"|[\w$.()\[\]]+|\s)+)\)|((?:\"(?:[^\"\\]|\\.)*\"|\$\w+|[ \t]+)+)\|&?\s*getline"
     r"|\|&?\s*((?:\"(?:[^\"\\]|\\.)*\"|\s)+)|(?<![=!<>~|])>>?\s*(\"(?:[^\"\\]|\\.)*\")|\b(\w+)\s*\|&?\s*getline|\|\s*(\w+)\s*(?=[;}\n])"
 )
 
@@ -103,6 +103,8 @@ def awk(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     if any(file.text in {"-", "/dev/stdin"} for file in values_of(words, "f", "file")):
         given = st.unread if st.unread is not None else fr.stdin.text
         sources.extend([given] if given is not None else [])
+    for name, value in event.env:
+        names[f"ENVIRON_{name}"] = value
     for source in sources:
         note_fetched_code(m, fr, source, "awk")
         _awk_source(m, st, _inner(fr, event), m.hide(source), names)
@@ -110,19 +112,23 @@ def awk(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
 
 
 _AWK_ASSIGN = re.compile(
-    r"\b([A-Za-z_]\w*)\s*=(?!=)\s*((?:\"(?:[^\"\\]|\\.)*\"|[A-Za-z_]\w*(?!\s*[=(])|[ \t]+)+)"
+    r"\b([A-Za-z_]\w*)\s*=(?!=)\s*((?:\"(?:[^\"\\]|\\.)*\"|[A-Za-z_]\w*(?!\s*[=(])|\$\w+|[ \t]+)+)"
 )
+_AWK_ENVIRON = re.compile(r"\bENVIRON\[\"(\w+)\"\]")
+_AWK_FORMAT = re.compile(r"\bsprintf\s*\(\s*\"((?:[^\"\\]|\\.)*)\"[^()]*\)")
+_AWK_PLACES = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]")
 _AWK_PRINTED = re.compile(r"\bprintf?\s*\(?((?:\"(?:[^\"\\]|\\.)*\"|[\w$,\s])*)\)?\s*$")
 
 
 def _awk_source(m: Machine, st: State, fr: Frame, source: str, names: dict[str, Value]) -> None:
+    source = _AWK_ENVIRON.sub(r"ENVIRON_\1", source)
+    source = _AWK_FORMAT.sub(
+        lambda found: " $sprintf ".join(f'"{piece}"' for piece in _AWK_PLACES.split(found[1])), source
+    )
     for found in _AWK_ASSIGN.finditer(source):
-        pieces = re.findall(r"\"(?:[^\"\\]|\\.)*\"|\w+", found[2])
-        if all(piece.startswith('"') or piece in names for piece in pieces):
-            values = [
-                m.value(_awk_text(piece)) if piece.startswith('"') else names[piece] for piece in pieces
-            ]
-            names[found[1]] = join(values)
+        pieces = re.findall(r"\"(?:[^\"\\]|\\.)*\"|\$?\w+", found[2])
+        if all(piece.startswith(('"', "$")) or piece in names for piece in pieces):
+            names[found[1]] = join([_awk_piece(m, st, fr, piece, names) for piece in pieces])
     for found in AWK_RUN.finditer(source):
         call, getline, pipe, target, read_from, piped_to = found.groups()
         if target:
@@ -131,7 +137,7 @@ def _awk_source(m: Machine, st: State, fr: Frame, source: str, names: dict[str, 
         text = call or getline or pipe or read_from or piped_to or ""
         printed = _AWK_PRINTED.search(source[: found.start()]) if pipe or piped_to else None
         fed = (
-            replace(fr, stdin=Stdin("pipe", m.value(_awk_text(printed[1])), fr.stdin.upstream))
+            replace(fr, stdin=Stdin("pipe", _awk_joined(m, st, fr, printed[1], names), fr.stdin.upstream))
             if printed
             else fr
         )
@@ -151,13 +157,32 @@ def _awk_run(m: Machine, st: State, fr: Frame, text: str, names: dict[str, Value
         elif piece.startswith("$") or certain:
             given = _input(st, fr)
             whole = given if given is not None and piece == "$0" else None
-            values.append(
-                whole or unknown(f"awk {piece}", fr.stdin.upstream + (given.sources if given else ()))
-            )
+            values.append(whole or _awk_piece(m, st, fr, piece, names))
         else:
             return
     if values:
         run_shell(m, st, fr, join(values), "awk")
+
+
+def _awk_joined(m: Machine, st: State, fr: Frame, text: str, names: dict[str, Value]) -> Value:
+    pieces = re.findall(r"\"(?:[^\"\\]|\\.)*\"|\$?\w+", text)
+    return join([_awk_piece(m, st, fr, piece, names) for piece in pieces])
+
+
+def _awk_piece(m: Machine, st: State, fr: Frame, piece: str, names: dict[str, Value]) -> Value:
+    if piece.startswith('"'):
+        return m.value(_awk_text(piece))
+    if piece in names:
+        return names[piece]
+    given = _input(st, fr)
+    if (
+        given is not None
+        and piece in {"$0", "$1"}
+        and given.text is not None
+        and len(given.text.split()) == 1
+    ):
+        return literal(given.text.strip())
+    return unknown(f"awk {piece}", fr.stdin.upstream + (given.sources if given else ()))
 
 
 def _awk_text(text: str) -> str:

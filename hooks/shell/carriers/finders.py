@@ -79,8 +79,11 @@ def found_beneath(root: Value, words: tuple[Value, ...]) -> Value:
 
 def _exec(m: Machine, st: State, fr: Frame, argv: list[Value], roots: list[Value], in_folder: bool) -> None:  # noqa: FBT001
     words = m.trace[-1].argv if m.trace else ()
+    spares = any(value.text in {"!", "-not"} for value in words) and any(
+        value.text == "-maxdepth" for value in words
+    )
     for root in roots:
-        target = found_beneath(root, words)
+        target = of((*root.parts, "/", Glob("*"))) if spares else found_beneath(root, words)
         inside = st.fork()
         if in_folder and root.text:
             inside.cwds = tuple(m.places.join(cwd, root.text) for cwd in st.cwds)
@@ -110,18 +113,30 @@ NARROW = frozenset({"-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "
                     "-user", "-group", "-perm", "-inum", "-atime", "-ctime", "-wholename", "-lname", "-samefile"})  # fmt: skip
 
 
+def _narrowing(words: tuple[Value, ...]) -> tuple[list[str], list[str | None]]:
+    """The tests that narrow what is found, and the patterns of those over names; what is spared narrows nothing."""
+    tests: list[str] = []
+    names: list[str | None] = []
+    for index, value in enumerate(words):
+        text = value.text or ""
+        if text in NARROW and not (index and words[index - 1].text in {"!", "-not"}):
+            tests.append(text)
+            if text in {"-name", "-path", "-iname"} and index + 1 < len(words):
+                names.append(words[index + 1].text)
+    return tests, names
+
+
 def _delete(m: Machine, st: State, fr: Frame, words: tuple[Value, ...], roots: list[Value]) -> None:
     """`-delete` is `rm -r` of the roots, or of the matching names beneath them."""
     from ..programs import make_event
 
     for root in roots:
-        tests = [value.text for value in words if value.text in NARROW]
-        names = [value.text for value in values_of(words, "", "name", "path", "iname")]
+        tests, names = _narrowing(words)
         everything = not tests or (
             all(name in {"*", None, "./*", "."} for name in names) and len(tests) == len(names)
         )
         target = root if everything else of((*root.parts, "/", Glob("**")))
-        if not everything and names and names[0]:
+        if not everything and any(value.text in {"-name", "-iname"} for value in words):
             target = found_beneath(root, words)
         flag = "-r" if everything else "-f"
         m.emit(make_event(m, st, fr, literal("rm"), "rm", [literal(flag), target]))

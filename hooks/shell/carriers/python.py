@@ -10,12 +10,16 @@ import re
 
 from ...frozen import replace
 from ..events import ExecEvent, Value, literal
-from ..machine import DONE, Frame, Machine, Outcome, State
+from ..machine import Frame, Machine, Outcome, State
 from ..options import after, values_of
 from ..programs import run_argv
 from ..redirects import content_of
 from ..values import unknown
 from .shells import note_unknown_script, own_file, with_upstream
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .python_walk import Walker
 
 MODULES_THAT_RUN = {
     "timeit": "code", "cProfile": "script", "profile": "script", "pdb": "script", "trace": "script", "runpy": "script",
@@ -80,12 +84,13 @@ def _module(
             if value.text not in {"run", "-m", "-s"} and not value.prefix.startswith("-")
         ]
         return _script(m, st, fr, event, tuple(rest)) if rest else None
+    own = content_of(m, st, literal(f"{name.replace('.', '/')}.py")) if st.files and name else None
+    if own is not None:
+        return run_python(m, st, fr, own, event, args)
     # `python -m twine upload` is `twine upload`: the module is a program of that name.
-    return (
-        run_argv(m, st, fr, [literal(name.partition(".")[0] if name else "python-module"), *args])
-        if name
-        else None
-    )
+    if name == "http.server":
+        return run_argv(m, st, fr, [literal(name), *args, *(() if args else (literal("."),))])
+    return run_argv(m, st, fr, [literal(name.partition(".")[0]), *args]) if name else None
 
 
 def _script(m: Machine, st: State, fr: Frame, event: ExecEvent, words: tuple[Value, ...]) -> Outcome | None:
@@ -118,6 +123,22 @@ def run_python(
     m: Machine, st: State, fr: Frame, code: Value, event: ExecEvent, args: tuple[Value, ...] = ()
 ) -> Outcome | None:
     """Follow Python source. Source that is unknown is taken down as unchecked; what is no Python cannot run."""
+    walker = walked(m, st, fr, code, event, args)
+    return Outcome(walker.out) if walker is not None and walker.certain else None
+
+
+def run_every_function(m: Machine, st: State, fr: Frame, code: Value, event: ExecEvent) -> None:
+    """Follow Python source and call each function in it: tests and tasks, which some tool will call."""
+    walker = walked(m, st, fr, code, event, ())
+    if walker is not None:
+        for function in list(walker.functions.values()):
+            walker.enter(function, [], {})
+
+
+def walked(
+    m: Machine, st: State, fr: Frame, code: Value, event: ExecEvent, args: tuple[Value, ...]
+) -> Walker | None:
+    """Walk Python source; None where there is nothing to walk."""
     from ..code import check_source, note_fetched_code, note_unknown_code
     from .python_walk import Walker
 
@@ -140,10 +161,12 @@ def run_python(
             warnings.simplefilter("ignore")
             tree = ast.parse(source)
     except (SyntaxError, ValueError, MemoryError):
-        return _unreadable(m, fr, source, event)
+        _note_unreadable(m, fr, source, event)
+        return None
     walker = Walker(m, st, fr, args)
     walker.body(tree.body)
-    return Outcome(walker.out) if walker.certain else None
+    walker.finish()
+    return walker
 
 
 _TELLING = re.compile(
@@ -151,8 +174,7 @@ _TELLING = re.compile(
 )
 
 
-def _unreadable(m: Machine, fr: Frame, source: str, event: ExecEvent) -> Outcome | None:
+def _note_unreadable(m: Machine, fr: Frame, source: str, event: ExecEvent) -> None:
     """Text that this Python cannot parse: another version might, so it passes only if nothing in it is telling."""
     if _TELLING.search(source):
         m.unchecked("code", fr.segment, "the Python code cannot be read", program=event.name or "python")
-    return DONE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from .python_files import fetch, file_effect, files_effect, fork, kill, mode_effect, open_file
+from .python_files import fetch, file_effect, files_effect, fork, kill, mode_effect, open_file, retrieve
 from .python_runs import code_run, exec_family, many_words, process, run_path, shell_code
 from .python_shells import as_shell, timed
 from .python_texts import (
@@ -21,11 +21,13 @@ from .python_texts import (
     glob_,
     globals_,
     import_,
+    input_lines,
     joined_path,
     listdir,
     make_path,
     map_,
     same_text,
+    scandir,
     scratch,
     shell_split,
     temporary,
@@ -153,10 +155,11 @@ EFFECTS: dict[str, Effect] = {
     "os.chmod": mode_effect("chmod"), "os.chown": mode_effect("chown"), "shutil.chown": mode_effect("chown"), "os.mkfifo": file_effect("mkfifo"),
     "os.kill": kill, "os.killpg": kill, "os.fork": fork, "os.forkpty": fork,
     **dict.fromkeys(("open", "io.open", "codecs.open", "os.open", "os.fdopen", "gzip.open"), open_file),
-    **dict.fromkeys(("urllib.request.urlopen", "urllib.request.urlretrieve", "urllib.request.Request", "urllib.urlopen",
+    **dict.fromkeys(("urllib.request.urlopen", "urllib.request.Request", "urllib.urlopen",
                      "urllib2.urlopen", "requests.get", "requests.post", "requests.put", "requests.request", "requests.patch",
-                     "httpx.get", "httpx.post", "httpx.put", "httpx.request", "socket.create_connection", "wget.download",
+                     "httpx.get", "httpx.post", "httpx.put", "httpx.request", "socket.create_connection",
                      "http.client.HTTPSConnection", "http.client.HTTPConnection"), fetch),
+    **dict.fromkeys(("urllib.request.urlretrieve", "urllib.urlretrieve", "wget.download"), retrieve),
     "__import__": import_, "importlib.import_module": import_, "importlib.__import__": import_, "getattr": getattr_,
     "base64.b64decode": decoder_effect("base64", "b64decode"), "base64.decodebytes": decoder_effect("base64", "decodebytes"),
     "base64.standard_b64decode": decoder_effect("base64", "b64decode"), "base64.urlsafe_b64decode": decoder_effect("base64", "urlsafe_b64decode"),
@@ -173,7 +176,7 @@ EFFECTS: dict[str, Effect] = {
     "os.getenv": getenv, "os.environ.get": getenv, "os.environ.pop": getenv, "os.getcwd": folder, "os.chdir": chdir,
     "chr": chr_, "glob.glob": glob_, "glob.iglob": glob_, "os.listdir": listdir, "tempfile.mkdtemp": temporary, "tempfile.mktemp": temporary, "tempfile.gettempdir": scratch,
     "tempfile.NamedTemporaryFile": temporary_file, "tempfile.TemporaryFile": temporary_file,
-    "tempfile.TemporaryDirectory": temporary, "os.walk": walk, "os.fwalk": walk, "os.scandir": listdir, "map": map_,
+    "tempfile.TemporaryDirectory": temporary, "os.walk": walk, "os.fwalk": walk, "os.scandir": scandir, "fileinput.input": input_lines, "map": map_,
     "shlex.split": shell_split, "globals": globals_, "locals": globals_, "vars": globals_,
 }  # fmt: skip
 """Dotted name to what a call of it does."""

@@ -60,6 +60,9 @@ def mode_effect(name: str) -> Effect:
         shown = (
             literal(f"{mode:o}") if isinstance(mode, int) and name == "chmod" else walker.evaluator.text(mode)
         )
+        if path.has_glob and path.prefix.count("/") > 1:
+            # Whatever is found in a folder, one by one, is the folder with all that is in it.
+            emit(walker, name, literal("-R"), shown, literal(path.prefix.rstrip("/")))
         emit(walker, name, shown, path)
         return None
 
@@ -112,6 +115,17 @@ def standard_input(walker: Walker) -> Value:
     """What `sys.stdin` holds."""
     text = walker.st.unread if walker.st.unread is not None else walker.fr.stdin.text
     return text if text is not None else unknown("standard input", walker.fr.stdin.upstream)
+
+
+def retrieve(walker: Walker, args: Args, named: Named) -> object:
+    """`urlretrieve(address, path)`: the file holds what is fetched."""
+    from ..redirects import put_file
+
+    fetched = fetch(walker, args[:1], {})
+    path = args[1] if len(args) > 1 else named.get("filename", named.get("out"))
+    if path is not None and isinstance(fetched, Opened):
+        put_file(walker.m, walker.st, walker.evaluator.text(path), fetched.content)
+    return fetched
 
 
 def fetch(walker: Walker, args: Args, named: Named) -> object:

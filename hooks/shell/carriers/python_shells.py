@@ -81,4 +81,7 @@ def run_text(walker: Walker, name: str, args: Args) -> None:
     text = walker.evaluator.text(args[0]).text if args else None
     first = (text or "").strip().partition(" ")[0].rpartition("/")[2]
     if name in RUNNERS and first in walker.m.guarded:
-        shell_code(walker, [literal(f"sudo {text}") if name == "sudo" else args[0]], {})
+        if len(args) > 1 and " " not in (text or ""):
+            argv_run(walker, [item for item in args if isinstance(item, Value)])
+        else:
+            shell_code(walker, [literal(f"sudo {text}") if name == "sudo" else args[0]], {})

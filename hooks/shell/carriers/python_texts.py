@@ -197,6 +197,21 @@ def listdir(walker: Walker, args: Args, named: Named) -> object:
     return [Value((Glob("*"),))]
 
 
+def scandir(walker: Walker, args: Args, named: Named) -> object:
+    """`os.scandir`: something in the folder."""
+    del named
+    root = walker.evaluator.text(args[0]) if args else literal(".")
+    return [PathText(Value((*root.parts, "/", Glob("*"))))]
+
+
+def input_lines(walker: Walker, args: Args, named: Named) -> object:
+    """`fileinput.input()`: a line of standard input."""
+    from .python_files import standard_input
+
+    del args, named
+    return [standard_input(walker)]
+
+
 def bytes_(walker: Walker, args: Args, named: Named) -> object:
     """`bytes` of numbers or a text."""
     del named

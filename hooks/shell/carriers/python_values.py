@@ -100,6 +100,13 @@ class Evaluator:
         return Ref(node.id)
 
     def _attribute(self, node: ast.Attribute) -> object:
+        kept = (
+            self.walker.names.get(f"{node.value.id}.{node.attr}")
+            if isinstance(node.value, ast.Name)
+            else None
+        )
+        if kept is not None:
+            return kept
         owner = self.value(node.value)
         return self.attribute(owner, node.attr, node)
 
@@ -112,12 +119,17 @@ class Evaluator:
             return Ref(full)
         if isinstance(owner, Opened) and name == "name":
             return owner.path
-        if isinstance(owner, PathText) and name in {"parent", "name", "stem", "parents"}:
-            text = owner.value.text
-            if text is None or name != "parent":
-                return self.unknown(node)
-            return PathText(literal(posixpath.dirname(text.rstrip("/")) or "."))
+        if isinstance(owner, PathText) and name in {"parent", "name", "stem", "parents", "path"}:
+            return self._of_path(owner, name, node)
         return Bound(owner, name)
+
+    def _of_path(self, owner: PathText, name: str, node: ast.AST) -> object:
+        text = owner.value.text
+        if name == "path":
+            return owner
+        if text is None or name != "parent":
+            return self.unknown(node)
+        return PathText(literal(posixpath.dirname(text.rstrip("/")) or "."))
 
     def _call(self, node: ast.Call) -> object:
         target = self.value(node.func)
@@ -148,7 +160,7 @@ class Evaluator:
 
     def _listcomp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> object:
         first = node.generators[0]
-        items = self.value(first.iter)
+        items = self.lines_of(self.value(first.iter))
         if not is_items(items):
             items = (
                 list(items.text)
@@ -163,6 +175,14 @@ class Evaluator:
                 self.value(rest.iter)
             out.append(self.value(node.elt))
         return out
+
+    def lines_of(self, items: object) -> object:
+        """What a loop over standard input goes through."""
+        if isinstance(items, Ref) and items.name in {"sys.stdin", "sys.stdin.buffer"}:
+            from .python_files import standard_input
+
+            return [standard_input(self.walker)]
+        return items
 
     _generatorexp = _listcomp
     _setcomp = _listcomp

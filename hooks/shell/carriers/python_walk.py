@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 
 from ..events import Value
 from ..machine import Frame, Machine, State
@@ -21,6 +22,7 @@ class Walker:
         self.m, self.st, self.fr = m, st, fr
         self.names: dict[str, Thing] = {"__argv__": [Value(("-c",)), *args]}
         self.functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda] = {}
+        self.classes: dict[str, ast.ClassDef] = {}
         self.calls = 0
         self.loops = 0
         self.out: Value = EMPTY
@@ -52,10 +54,23 @@ class Walker:
 
     def _import(self, node: ast.Import) -> None:
         for item in node.names:
+            self._own_module(item.name)
             name = item.asname or item.name.partition(".")[0]
             self.names[name] = Ref(item.name if item.asname else name)
 
+    def _own_module(self, name: str) -> None:
+        """What the command wrote into a module runs where it is imported."""
+        from ..redirects import content_of
+
+        path = Value((f"{name.replace('.', '/')}.py",))
+        text = content_of(self.m, self.st, path) if self.st.files else None
+        if text is not None and text.text is not None and self.calls < MAX_CALLS:
+            self.calls += 1
+            with contextlib.suppress(SyntaxError, ValueError):
+                self.body(ast.parse(text.text).body)
+
     def _importfrom(self, node: ast.ImportFrom) -> None:
+        self._own_module(node.module or "")
         for item in node.names:
             if item.name == "*":
                 self.names[f"*{node.module}"] = Ref(node.module or "")
@@ -89,11 +104,13 @@ class Walker:
             items = found if is_items(found) else []
             for index, item in enumerate(target.elts):
                 self.bind(item, items[index] if index < len(items) else self.evaluator.unknown(target))
+        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+            self.names[f"{target.value.id}.{target.attr}"] = found
         elif isinstance(target, ast.Subscript):
             self.value(target.value)
 
     def _for(self, node: ast.For) -> None:
-        items = self.value(node.iter)
+        items = self.evaluator.lines_of(self.value(node.iter))
         if is_items(items) and items:
             for item in items[:MAX_ITEMS]:
                 self.bind(node.target, item)
@@ -127,9 +144,26 @@ class Walker:
 
     def _classdef(self, node: ast.ClassDef) -> None:
         self.body(node.body)
-        for item in node.body:
-            if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                self.enter(item, [], {})
+        self.classes[node.name] = node
+
+    def create(self, name: str, args: list[Thing], named: dict[str, Thing]) -> Thing:
+        """Make something of a class in the source; whatever it can do may be done."""
+        methods = [
+            item
+            for item in self.classes.pop(name).body
+            if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef))
+        ]
+        kept = dict(self.names)
+        for method in sorted(methods, key=lambda item: item.name != "__init__"):
+            own = method.name == "__init__"
+            self.enter(method, [Ref(f"?.{name}"), *args] if own else [], named if own else {}, keep=own)
+        self.names = kept
+        return Ref(f"?.{name}")
+
+    def finish(self) -> None:
+        """Take classes that nothing was made of for such that something will be made of."""
+        for name in list(self.classes):
+            self.create(name, [], {})
 
     def _with(self, node: ast.With) -> None:
         for item in node.items:
@@ -148,8 +182,10 @@ class Walker:
         function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
         args: list[Thing],
         named: dict[str, Thing],
+        *,
+        keep: bool = False,
     ) -> Thing:
-        """Run a function defined in the source."""
+        """Run a function defined in the source; with `keep`, what it leaves in attributes stays known."""
         self.calls += 1
         if self.calls > MAX_CALLS:
             return self.evaluator.unknown(function)
@@ -162,7 +198,8 @@ class Walker:
         else:
             self.body(function.body)
             result = self.names.get("__return__")
-        self.names = saved
+        attributes = {name: thing for name, thing in self.names.items() if "." in name} if keep else {}
+        self.names = {**saved, **attributes}
         return result
 
     def call(self, target: Thing, node: ast.Call, args: list[Thing], named: dict[str, Thing]) -> Thing:
@@ -172,4 +209,6 @@ class Walker:
             self.out = join((self.out, join(texts, " "), Value(("\n",))))
             self.certain = all(isinstance(item, Value) and item.text is not None for item in args)
             return None
+        if isinstance(target, Ref) and target.name in self.classes:
+            return self.create(target.name, args, named)
         return call(self, target, node, args, named)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..code import run_shell
+from ..code import note_fetched_code, run_shell
 from ..events import ExecEvent, Value, literal
 from ..machine import Frame, Machine, Outcome, State
 from ..options import values_of
@@ -33,6 +33,8 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     named = list(values_of(event.argv, short, long))
     for file in named or [literal(default) for default in FILES[name]]:
         text = _content(m, st, fr, file)
+        if text is not None:
+            note_fetched_code(m, fr, text, name)
         for found in re.finditer(LINES[name], m.hide(text) if text is not None else ""):
             run_shell(m, st, inner, m.value(re.sub(r"\{\{.*?\}\}", "x", found[1])), name)
     texts = [value.text for value in event.argv]

@@ -105,6 +105,23 @@ def _put(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
         m.emit(replace(event, argv=(*event.argv, m.value(found[1]))))
 
 
+_CROWD_VALUED = {"pssh": "hHlptoexOAPiI", "parallel-ssh": "hHlptoexOAPi", "pdsh": "wxlfturgRM", "clush": "wxgGXlf", "fab": "Hurie",
+                 "plink": "lPpwiDLR", "dsh": "mgf", "mpssh": "fup"}  # fmt: skip
+
+
+def crowd(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """`pssh -h hosts code`, `pdsh -w hosts code`, `plink host code`: a command line for one or many machines."""
+    name = event.name or ""
+    words = operands(
+        event.argv, _CROWD_VALUED[name].replace("i", "") if name != "plink" else _CROWD_VALUED[name]
+    )
+    rest = words[1:] if name == "plink" else words
+    if rest:
+        inside = st.fork()
+        run_code(m, inside, _inner(fr, event, remote=f"hosts of {name}"), join(rest, " "), name)
+    return None
+
+
 _EXEC = re.compile(r"(?i)\b(EXEC|SYSTEM|SHELL):(\"[^\"]*\"|'[^']*'|[^,]*)")
 
 
@@ -138,4 +155,4 @@ def netcat(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
     return None
 
 
-__all__ = ("netcat", "rsync", "run_argv", "scp", "socat", "ssh")
+__all__ = ("crowd", "netcat", "rsync", "run_argv", "scp", "socat", "ssh")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 SHELL = re.compile(
-    r"(?<![\w$>])(?:exec\.Command(?:Context)?|(?:syscall|unix)\.Exec|system\*|require\(['\"]cross-spawn['\"]\)(?:\.sync)?|system|exec|popen|popen2|popen3|capture2e?|capture3|spawn|spawnSync|exec(?:File)?(?:Sync)?|execFile"
+    r"(?<![\w$>])(?:Sys\.command|Unix\.system|exec\.Command(?:Context)?|(?:syscall|unix)\.Exec|system\*|require\(['\"]cross-spawn['\"]\)(?:\.sync)?|system|exec|popen|popen2|popen3|capture2e?|capture3|spawn|spawnSync|exec(?:File)?(?:Sync)?|execFile"
     r"|shell_exec|passthru|proc_open|pcntl_exec|os\.execute|io\.popen|Kernel\.(?:system|exec|spawn)|Process\.(?:spawn|exec)"
     r"|IO\.popen|PTY\.spawn|Open3\.\w+|qx|run|shell|do shell script|System\.cmd|os:cmd|:os\.cmd|Deno\.Command|Deno\.run|Bun\.spawn\w*"
     r"|Command::new|getRuntime\(\)\.exec|ProcessBuilder|Process\.Start|callCommand|callProcess|readProcess|readCreateProcess|rawSystem|run-shell-command|run-program"
@@ -17,11 +17,11 @@ LOOSE = frozenset({"run", "shell", "sh", "spawn", "exec", "pipeline", "syscall"}
 DELETE_TREE = re.compile(
     r"(?<![\w])(?:FileUtils\.(?:rm_rf?|rmtree|remove_dir|remove_entry(?:_secure)?|remove)|rm_rf|rmtree|remove_tree|rmSync|rmdirSync"
     r"|removeSync|rimrafSync|rimraf|(?:fs|fs(?:/promises|-extra)?['\"]\))\.(?:promises\.)?(?:rm|rmdir|remove)|fsp\.(?:rm|rmdir)|promises\.(?:rm|rmdir)|Deno\.remove(?:Sync)?"
-    r"|require\(['\"](?:rimraf|del|trash)['\"]\)(?:\.\w+)?|(?:shelljs['\"]\)|\bshell|\bshelljs)\.rm|delete-directory/files|rm(?=\([^)]*\brecursive\s*[:=]\s*true)|removeItem|os\.RemoveAll|remove_dir_all|FileUtils\.deleteDirectory|deleteRecursively|Directory\.Delete|Directory(?=\([^)]*\)\.delete)|filesystem::remove_all|delete-directory-tree|delete-tree|AntBuilder\(\)\.delete|removeDirectoryRecursive|removePathForcibly"
+    r"|require\(['\"](?:rimraf|del|trash)['\"]\)(?:\.\w+)?|(?:shelljs['\"]\)|\bshell|\bshelljs)\.rm|delete-directory/files|rm(?=\([^)]*\brecursive\s*[:=]\s*true)|removeItem|os\.RemoveAll|remove_dir_all|FileUtils\.deleteDirectory|deleteRecursively|Directory\.Delete|Directory(?=\([^)]*\)\.delete)|filesystem::remove_all|delete-directory-tree|delete-tree|removeDir|deleteTree(?:Absolute)?|AntBuilder\(\)\.delete|removeDirectoryRecursive|removePathForcibly"
     r"|del\.sync|delete_tree|emptyDirSync|unlinkRecursive|deltree|File\.rm_rf!?|trash)(?![\w])"
 )
 DELETE = re.compile(
-    r"(?<![\w])(?:unlink(?:Sync)?|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete|unlink)|FileUtils\.(?:rm|rm_f)|os\.[rR]emove|remove_file|Files\.delete(?:IfExists)?|rmdir|file\.remove|delete-file|removeFile)(?![\w])"
+    r"(?<![\w])(?:unlink(?:Sync)?|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete|unlink)|FileUtils\.(?:rm|rm_f)|os\.[rR]emove|remove_file|File::delete|toFile\(\)\.delete|Files\.delete(?:IfExists)?|rmdir|file\.remove|delete-file|removeFile)(?![\w])"
 )
 WRITE = re.compile(
     r"(?<![\w])(?:(?:write|append)File(?:Sync)?|createWriteStream|file_put_contents|File\.(?:write|binwrite|truncate)|IO\.write|f?truncate(?:Sync)?|Deno\.write\w+|Bun\.write)(?![\w])"
@@ -44,9 +44,14 @@ IDENTITY = re.compile(
 """Calls by which a process becomes root."""
 WALK = re.compile(
     r"\bFile::Find\b|\bFind\.find\b|\bfind\s*\(\s*(?:\{|sub\b|\\&)|\bfinddepth\s*\(|filepath\.Walk\w*|\bfs\.WalkDir|WalkDir::new|RecursiveDirectoryIterator|\bwalkdir\b"
-    r"|Files\.walk\w*|\blfs\.dir\b|\bdirectory_iterator\b|\bnftw\s*\("
+    r"|Files\.(?:walk\w*|list)|\breaddir(?:Sync)?\b|\bopendir\b|\bscandir\b|\bDir\.(?:each\w*|children|entries|glob)\b|\bDirectory\.(?:Get|Enumerate)\w+|\blfs\.dir\b|\bdirectory_iterator\b|\bnftw\s*\("
 )
 """Calls that go through a whole tree."""
+OWN_FILES = re.compile(
+    r"(?:\b(?:do|require|require_relative|require_once|include|include_once|load|dofile|import|from)\b)\s*\(?\s*(['\"])(\.{0,2}/?[\w./-]+)\1"
+)
+"""Files of its own that a source text loads."""
+RUST_JOIN = re.compile(r"Path(?:Buf)?::(?:new|from)\(\s*\"([^\"]*)\"\s*\)\s*\.join\(\s*\"([^\"]*)\"\s*\)")
 ANGLES = re.compile(r"<((?:~?/|\$ENV\{)[^<>\n]*)>")
 """Perl's `<~/x/*>`, which lists files."""
 KILL = re.compile(r"(?<![\w])(?:Process\.kill|process\.kill|posix_kill|kill)(?![\w])")
@@ -68,19 +73,20 @@ FETCHED = re.compile(
 )
 FORKS = re.compile(
     r"\bfork\b[^;]*\bwhile\b|\bwhile\b[^;{]*[;{(]?[^;]*\bfork\b|\bloop\b[^;]*\bfork\b|for\s*\(\s*;\s*;\s*\)[^;]*\bfork\b"
+    r"|(?:for\s*\(\s*;\s*;|while\s*\(\s*(?:1|true)|setInterval)[^;]*[\s\S]{0,80}?(?:spawn|fork|exec)\w*\([^)]*__filename"
     r"|\bfork\s+(?:until|for)\b|\bwhile\s*\(?(?:1|true)\)?[^}]*(?:spawn|fork)\s*\("
 )
 ASSIGN = re.compile(
-    r"(?:\b(?:const|let|var|my|local|our)\s+)?[$@]?([A-Za-z_]\w*)\s*(?::=|=)(?![=~>])\s*(?=['\"`]|q[qw]?\b)"
+    r"(?:\b(?:const|let|var|my|local|our)\s+)?[$@]?([A-Za-z_]\w*)\s*(?::=|=)(?![=~>])\s*\(?\s*(?=['\"`]|q[qw]?\b)"
 )
 STRING = r"'(?:[^'\\]|\\[\s\S])*'|\"(?:[^\"\\]|\\[\s\S])*\"|`(?:[^`\\]|\\[\s\S])*`"
 JOINED = re.compile(r"(['\"])\s*(?:\+|\.\.?|<>)\s*(['\"])")
-INDEXED = re.compile(r"\[\s*(['\"])([A-Za-z_]\w*)\1\s*\]")
+INDEXED = re.compile(r"(?<=[\w)\]])\[\s*(['\"])([A-Za-z_]\w*)\1\s*\]")
 ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|([0-7]{3})|([\s\S]))")
 
 
 BETWEEN = re.compile(
-    r"[\s,(]*\[\]string\{|c\((?=['\"])|[\s(\[,{]+|~[csS](?=['\"])|\)\s*\.args?\s*\(\s*&?\[?|(?:args|cmd|file|command|atPath|at|path|of|dir)\s*:|#[pP](?=['\"])|\}\s*(?=['\"])|=>|(?:glob|Dir(?:\.glob)?)\b|split\s*\(\s*/[^/]*/\s*,"
+    r"[\s,(]*\[\]string\{|c\((?=['\"])|[\s(\[,{&]+|~[csS](?=['\"])|\)\s*\.args?\s*\(\s*&?\[?|(?:args|cmd|file|command|atPath|at|path|of|dir)\s*:|#[pP](?=['\"])|\}\s*(?=['\"])|=>|(?:glob|Dir(?:\.glob)?)\b|split\s*\(\s*/[^/]*/\s*,"
 )
 LISTS = re.compile(
     r"(?:q[qwx]?|%[wWqQi]?)\s*(?:\(([^()]*)\)|\{([^{}]*)\}|\[([^\[\]]*)\]|<([^<>]*)>|([/|!#])((?:(?!\5).)*)\5)",
@@ -91,11 +97,11 @@ CALLED = re.compile(
 )
 NAMED = re.compile(r"[$@*]?[\w.>\[\]'\"-]+")
 HOMES = re.compile(
-    r"(?:require\(['\"]os['\"]\)|\b\w+)\.homedir\(\)|process\.env\.HOME|\bENV(?:\.fetch\(|\[)\s*['\"]HOME['\"]\s*[\])]|\$ENV\{['\"]?HOME['\"]?\}"
+    r"(?<![\w.])homedir\(\)|(?:require\(['\"]os['\"]\)|\b\w+)\.homedir\(\)|process\.env\.HOME|\bENV(?:\.fetch\(|\[)\s*['\"]HOME['\"]\s*[\])]|\$ENV\{['\"]?HOME['\"]?\}"
     r"|\bDir\.home\b|\b(?:os\.)?getenv\(\s*['\"]HOME['\"]\s*\)|\$_(?:SERVER|ENV)\[['\"]HOME['\"]\]|Deno\.env\.get\(['\"]HOME['\"]\)"
 )
 EXPANDED = re.compile(
-    r"(?:File\.expand_path|Pathname\.new|(?:require\(['\"](?:node:)?path['\"]\)|path)\.(?:join|resolve|normalize)|\w+\.join(?=\(\s*['\"](?:/|~))|File\.join|String)\(\s*(?=['\"`])"
+    r"(?<![\w.])(?:join|resolve)(?=\(\s*['\"](?:/|~))\(\s*(?=['\"`])|(?:filepath|path)\.Join\(\s*(?=['\"`])|Paths?\.(?:get|of)\(\s*(?=['\"`])|(?:File\.expand_path|Pathname\.new|(?:require\(['\"](?:node:)?path['\"]\)|path)\.(?:join|resolve|normalize)|\w+\.join(?=\(\s*['\"](?:/|~))|File\.join|String)\(\s*(?=['\"`])"
 )
 LISTED = re.compile(r"(['\"])\s*,\s*(['\"])(?=[^'\"]*['\"]\s*(?:,|\)))")
 POSTFIX_RUN = re.compile(rf"({STRING})\s*\.\s*(?:execute\(|!)")
@@ -122,6 +128,10 @@ PIECES: dict[str, re.Pattern[str]] = {
 }
 """What stands for something else inside a double-quoted literal."""
 TEMPLATE = re.compile(r"\$\{[^}]*\}")
+DECODED = re.compile(
+    r"\bunpack1?\b|\bpack\s*\(|\batob\b|\bBuffer\.from\b|\bfromCharCode\b|\breverse\b|\.tr\(|\bdecode\w*\b|\bhex2bin\b|\bstr_rot13\b|\bstrrev\b|base64"
+)
+"""What makes a text another one before it is handed on."""
 CHDIR = re.compile(
     r"(?<![\w])(?:process\.chdir|Dir\.chdir|Deno\.chdir|chdir|lfs\.chdir|os\.Chdir|set_current_dir|setwd)(?![\w])"
 )

@@ -13,6 +13,7 @@ from .script_patterns import (
     ASSIGN,
     BACKTICKS,
     CHDIR,
+    DECODED,
     DECODERS,
     DELETE,
     DELETE_TREE,
@@ -38,11 +39,15 @@ from .script_patterns import (
     WHOLE_ENVIRONMENT,
     WRITE,
 )
-from .script_text import homes, joined, unescape
+from .script_text import call_text, homes, joined, unescape
 from .script_words import Words
 
 FORKING = frozenset("perl ruby php node nodejs gcc g++ cc c++ clang clang++ tcc lua luajit".split())
 """Languages in whose text a `fork` in a loop is a process bomb."""
+
+
+TRANSLATED = re.compile(r"\b(?:tr|y)/")
+"""Perl's `tr`, after which a text is another one."""
 
 
 class Scanner(Words):
@@ -58,7 +63,7 @@ class Scanner(Words):
             self._enter(source, found.end())
         for found in ASSIGN.finditer(source):
             value, _end = self._literal(source, found.end())
-            if value is not None:
+            if value is not None and not (self.language == "perl" and TRANSLATED.search(source)):
                 self.names[found[1]] = value
         if self.language in FORKING and FORKS.search(source):
             self.m.fork_bomb = self.m.fork_bomb or self.fr.segment
@@ -108,6 +113,11 @@ class Scanner(Words):
         from ..code import run_shell
 
         name = found[0].rpartition(".")[2]
+        starts = name not in LOOSE or (name == "exec" and "child_process" in source)
+        if starts and DECODED.search(call_text(source, found.end())):
+            why = f"{self.language} would run a command that it decodes first"
+            self.m.unchecked("code", self.fr.segment, why, program=self.language)
+            return
         words, known = self._arguments(source, found.end())
         loose = name in LOOSE or name == "exec"
         if not words:
@@ -177,6 +187,10 @@ class Scanner(Words):
         for found in (*OTHER.finditer(source), *KILL.finditer(source)):
             if not any(start < found.start() < end for start, end in quoted):
                 self._other_call(source, found)
+        if WALK.search(source) and (changes := list(OTHER.finditer(source))):
+            name = "chown" if "own" in changes[0][0] else "chmod"
+            for root in self._roots(source):
+                self._emit(name, literal("-R"), literal("777"), root)
 
     def _deletions(self, source: str) -> None:
         flags = (literal("-r"), literal("-f"))
@@ -185,13 +199,18 @@ class Scanner(Words):
             for word in self._first(source, found.end()):
                 self._emit("rm", *flags, word)
         for found in single:
-            for word in self._first(source, found.end()):
+            for word in self._first(source, found.end()) or self._topic():
                 self._emit("rm", flags[1], word)
         for found in (*POSTFIX_DELETE.finditer(source), *EACH_DELETE.finditer(source)):
             self._emit("rm", *flags, self.m.value(unescape(found[1][1:-1])))
         if (trees or single) and WALK.search(source):
             for root in self._roots(source):
                 self._emit("rm", *flags, root)
+
+    def _topic(self) -> list[Value]:
+        """What `unlink` without a name deletes: the line just read, where lines are fed to the program."""
+        fed = self.language == "perl" and self.fr.stdin.upstream
+        return [unknown("perl $_", self.fr.stdin.upstream)] if fed else []
 
     def _roots(self, source: str) -> list[Value]:
         """The folders named in a text that goes through a tree and deletes what it comes upon."""
@@ -248,6 +267,8 @@ class Scanner(Words):
         for found in EVAL.finditer(source):
             tail = source[found.end() : found.end() + 400]
             value, _end = self._literal(source, found.end())
+            if value is not None and DECODED.search(call_text(source, found.end())):
+                value = None
             if value is not None and value.text and self.m.steps < 3000 and value.text != source:
                 self.scan(self.m.hide(value))
             elif DECODERS.search(tail) or FETCHED.search(tail):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 
-from .script_patterns import CALLED, ESCAPE, EXPANDED, HOMES, INDEXED, JOINED, RENAMED
+from .script_patterns import CALLED, ESCAPE, EXPANDED, HOMES, INDEXED, JOINED, RENAMED, RUST_JOIN
 
 
 def homes(source: str, home: str) -> str:
     """Write the home folder for the calls that give it, and join the pieces of a path."""
     quoted = f"'{home}'"
+    source = RUST_JOIN.sub(r'"\1/\2"', source)
     source = re.sub(r"\$ENV\{['\"]?HOME['\"]?\}(?=/)", home, source)
     inside = re.sub(r"([$#]\{)\s*(?:" + HOMES.pattern + r")\s*\}", home, source)
     source = HOMES.sub(quoted, inside)
     for found in reversed(list(EXPANDED.finditer(source))):
-        if "join" in found[0] or "resolve" in found[0]:
+        if "join" in found[0].lower() or "resolve" in found[0]:
             head, tail = source[: found.end()], source[found.end() :]
             end = tail.find(")")
             source = head + re.sub(r"(['\"])\s*,\s*\1", "/", tail[: end + 1]) + tail[end + 1 :]
@@ -47,3 +48,16 @@ def joined(source: str) -> str:
         # `const {execSync: e} = require(…)`: the new name is read as the old one.
         source = re.sub(rf"(?<![\w.]){found[2]}\s*\(", f"{found[1]}(", source)
     return source
+
+
+def call_text(source: str, at: int) -> str:
+    """The text of a call's arguments: up to the bracket that closes it, else to the end of the statement."""
+    start = at + len(source[at : at + 8]) - len(source[at : at + 8].lstrip())
+    if source[start : start + 1] != "(":
+        return re.split(r"[;\n}]", source[at : at + 500], maxsplit=1)[0]
+    depth = 0
+    for index in range(start, min(len(source), start + 500)):
+        depth += {"(": 1, ")": -1}.get(source[index], 0)
+        if not depth:
+            return source[start:index]
+    return source[start : start + 500]

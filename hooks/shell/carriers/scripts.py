@@ -11,6 +11,7 @@ from ..machine import Frame, Machine, Outcome, State
 from ..options import after, values_of
 from ..redirects import content_of
 from ..values import join, literal, unknown
+from .script_patterns import OWN_FILES
 from .shells import note_unknown_script, own_file, with_upstream
 
 CODE_OPTIONS: dict[str, tuple[str, ...]] = {
@@ -37,6 +38,10 @@ LOADED: dict[str, tuple[str, tuple[str, ...]]] = {
 ENDINGS = ("", ".js", ".cjs", ".mjs", ".rb", ".pm", ".lua")
 SUBCOMMANDS = frozenset({"run", "test", "install", "add", "remove", "fmt", "lint", "check", "task", "x", "create", "init",
                          "upgrade", "build", "pm", "link", "update", "cache", "compile", "serve", "doc", "bench", "info", "repl"})  # fmt: skip
+
+
+MAX_LOADED = 12
+"""How deep files that load files are followed."""
 
 
 def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
@@ -192,7 +197,13 @@ def run_source(m: Machine, st: State, fr: Frame, name: str, code: Value, args: t
         return
     note_fetched_code(m, fr, code, name)
     check_source(code)
-    Scanner(m, st, fr, name, args).scan(m.hide(code))
+    source = m.hide(code)
+    Scanner(m, st, fr, name, args).scan(source)
+    if st.files and fr.depth < MAX_LOADED:
+        inner = replace(fr, depth=fr.depth + 1)
+        for found in OWN_FILES.finditer(source):
+            for text in _module(m, st, found[2]):
+                run_source(m, st, inner, name, text, ())
 
 
 __all__ = ("join", "literal", "run", "run_source")
