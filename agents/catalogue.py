@@ -19,16 +19,15 @@ from decurion.hooks import ConfigError
 from decurion.hooks.matchers import our_name
 
 from .thought import read_effort, read_thinking
-from .tools import split_front_matter
+from .tools import TOOLS, split_front_matter
 
 MAX_TURNS = 30
 """No subagent makes more model calls than this, whatever its definition says."""
 
 SUBAGENT_TOOLS = ("bash", "read_file", "write_file", "edit_file", "glob", "grep")
-"""The most a subagent gets without asking. `todo_write` and `load_skill` only by name; `task` never."""
+"""The most a subagent gets without asking. Any other tool only by name; `task`, which is none of `TOOLS`, never."""
 
 READ_ONLY_TOOLS = ("read_file", "glob", "grep")
-_OPTIONAL = ("todo_write", "load_skill")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _SIZE_LIMIT = 1 << 20
 _FOLDERS = (".decurion/agents", ".claude/agents", ".agents/agents")
@@ -158,9 +157,8 @@ def _tools(fields: Mapping[str, Any], source: str) -> tuple[tuple[str, ...], tup
     if fields.get("permissionMode", fields.get("permission_mode")) == "plan":
         wanted = tuple(name for name in wanted if name in READ_ONLY_TOOLS)
     without = {our_name(name) for name in denied or ()}
-    usable = (*SUBAGENT_TOOLS, *_OPTIONAL)
-    kept = tuple(dict.fromkeys(n for n in wanted if n in usable and n not in without))
-    dropped = [name for name in wanted if name not in usable]
+    kept = tuple(dict.fromkeys(n for n in wanted if n in TOOLS and n not in without))
+    dropped = [name for name in wanted if name not in TOOLS]
     notes = [
         "a subagent never gets `task`" if name == "task" else f"there is no tool `{name}` here"
         for name in dropped
