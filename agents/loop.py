@@ -6,9 +6,10 @@ report, so that a cap loses no work.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as dc_replace
+from typing import Any
 
 from decurion.hooks import RunRef, Stop, SubagentStop, ToolCall, Verdict, replace
 from decurion.hooks.chain import MAX_STOP_REFUSALS
@@ -16,6 +17,7 @@ from decurion.hooks.chain import MAX_STOP_REFUSALS
 from .context import ContextKeeper
 from .dispatch import TASK, Dispatcher, Results
 from .errors import ContextOverflow, ModelError
+from .groups import task_group
 from .history import History, result_block
 from .model import Message, Model, ModelRequest, Progress, Reply, Usage
 from .moments import Listener, Moment, Replied, ResultsReady, TextArrived, TurnStarted, Waiting
@@ -55,7 +57,7 @@ class Agent:
     """What it has done so far; grows as it goes, so that a run cut short still has everything it did."""
     reminder: Reminder = field(default_factory=Reminder)
     after_turn: Callable[[int], Awaitable[None]] | None = None
-    """Awaited before a turn's results are written: the checkpoint of an isolated agent.
+    """Awaited before a turn's results are written, while the model thinks already: the checkpoint of an isolated agent.
 
     A resume takes the files back to the newest checkpoint, so a result on disk must be in one.
     """
@@ -80,6 +82,8 @@ class Conversation:
         self._stop_refusals = 0
         self._grown = False
         self._nudged = 0
+        self._unsettled: tuple[RunRef, Message, Mapping[str, Any]] | None = None
+        """The newest turn's results with their effects, until the checkpoint has them, too."""
 
     async def run(self) -> Ending:
         """Talk until the agent is done, capped, refused or out of means.
@@ -96,11 +100,13 @@ class Conversation:
                 if ending := await self._turn(ref):
                     return ending
         except ModelError as error:
+            await self._settle()
             return Ending(error.status, error=str(error))
 
     async def _turn(self, ref: RunRef) -> Ending | None:
         last = ref.turn == self.agent.max_turns
         if last and ref.turn > 1:
+            await self._settle()
             self._keep(ref, self.agent.history.add_user(LAST_TURN))
         reply = await self._ask(ref, last=last)
         self._take(ref, reply)
@@ -124,11 +130,33 @@ class Conversation:
             await self._make_room(request, forced=again)
             agent.lease.check()
             try:
-                return await agent.model.complete(request, self._reporter(ref))
+                return await self._complete(request)
             except ContextOverflow:
                 if again:
                     raise
         raise AssertionError  # the second try returns or raises
+
+    async def _complete(self, request: ModelRequest) -> Reply:
+        """Ask the model and meanwhile settle the turn before; a model that fails does not break that off."""
+        complete, report = self.agent.model.complete, self._reporter(request.ref)
+        if self._unsettled is None:
+            return await complete(request, report)
+        async with task_group() as group:
+            group.start_soon(self._settle)
+            try:
+                return await complete(request, report)
+            except ModelError as error:
+                failed = error
+        raise failed
+
+    async def _settle(self) -> None:
+        """Bring the newest turn's results to the disk, behind the checkpoint of what its calls did."""
+        if self._unsettled is None or self.agent.after_turn is None:
+            return
+        ref, message, effects = self._unsettled
+        await self.agent.after_turn(ref.turn)
+        self._keep(ref, message, effects=effects)
+        self._unsettled = None
 
     async def _make_room(self, request: ModelRequest, *, forced: bool) -> None:
         """Compact the history where the window is nearly full, and write down what it became."""
@@ -140,6 +168,7 @@ class Conversation:
         if done.usage != Usage():
             self.tally.usage += done.usage
             agent.lease.spend(done.model, done.usage)
+        await self._settle()
         told = {"how": done.how, "before": done.before, "after": done.after}
         agent.transcript.note(ref, "compact_boundary", **told, messages=done.messages)
         agent.dispatcher.log.write(ref, "compaction", **told)
@@ -172,13 +201,14 @@ class Conversation:
                 await agent.dispatcher.run(context, calls, reply.malformed, results)
             else:
                 agent.dispatcher.not_run(ref, calls, step.text, results)
-            if agent.after_turn:
-                await agent.after_turn(ref.turn)
         except BaseException:
             self._interrupted(ref, calls, results)
             raise
         self._close(ref, calls, results, updates)
-        return Ending("blocked", error=results.halted) if results.halted else None
+        if not results.halted:
+            return None
+        await self._settle()
+        return Ending("blocked", error=results.halted)
 
     def _close(self, ref: RunRef, calls: tuple[ToolCall, ...], results: Results, updates: int) -> None:
         """Put one result for each call into the history, and what is to be said after them."""
@@ -188,7 +218,11 @@ class Conversation:
         said = tuple(dict.fromkeys(filter(None, [*results.contexts, reminder])))
         in_order = agent.keeper.bounded(results.in_order(calls))
         effects = self.tally.count_results(calls, results)
-        self._keep(ref, agent.history.add_results(in_order, said), effects=effects)
+        message = agent.history.add_results(in_order, said)
+        if agent.after_turn:
+            self._unsettled = (ref, message, effects)
+        else:
+            self._keep(ref, message, effects=effects)
         agent.listen(ResultsReady(ref, tuple(in_order), said))
 
     def _interrupted(self, ref: RunRef, calls: tuple[ToolCall, ...], results: Results) -> None:

@@ -12,6 +12,7 @@ from shutil import copytree, rmtree
 import anyio
 import pytest
 
+from decurion.agents.moments import Moment, TurnStarted
 from decurion.agents.task import Order
 from decurion.agents.tools import ToolContext
 from decurion.hooks import HookChain, PreToolUse, RunRef, ToolCall, Verdict
@@ -223,3 +224,25 @@ async def test_an_agent_taken_back_to_its_checkpoint_knows_of_no_result_that_is_
     assert result.status == "completed", result.summary
     assert "2 places changed" in result.summary
     assert (work / "a.py").read_text() == "def read_config():\n    return 1\n\n\nread_config()\n"
+
+
+async def test_the_model_is_asked_while_the_checkpoint_is_made(tmp_path: Path) -> None:
+    """No result is on disk before its checkpoint; yet nobody waits for the one before the other is begun."""
+    (tmp_path / "a.py").write_text("def load():\n    return 1\n")
+    asked, at_checkpoints = anyio.Event(), list[int]()
+
+    def listen(moment: Moment) -> None:
+        if isinstance(moment, TurnStarted) and moment.ref.turn == 2:
+            asked.set()
+
+    async with open_session(SessionOptions(tmp_path, ModelOptions(name="offline")), listen) as session:
+
+        class Slow(Hands):
+            async def checkpoint(self, turn: int) -> None:
+                with anyio.fail_after(20):
+                    await asked.wait()
+                at_checkpoints.append(turn - session.team.settled_turns("one-1"))
+
+        result = await session.team.run_at(Order("Find load in a.py", "explorer"), Slow(tmp_path), "one-1")
+    assert result.status == "completed"
+    assert set(at_checkpoints) == {1}
