@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from .damage import Problem
     from .keys import generate, key_id, load_public, public_bytes
     from .processors import digest_output, redact_secrets
-    from .reading import parse, raw_lines, records, rotated_parts
+    from .reading import CutLine, parse, raw_lines, records, rotated_parts
     from .record import EVENTS, FIELDS
     from .redact import Redactor
     from .verification import Report, verify
 
 _LATER = {
+    "CutLine": "reading",
     "EVENTS": "record",
     "FIELDS": "record",
     "Problem": "damage",
@@ -56,6 +57,7 @@ __all__ = (
     "EVENTS",
     "FIELDS",
     "AuditLog",
+    "CutLine",
     "Problem",
     "Redactor",
     "Report",

@@ -120,63 +120,77 @@ _ACTIVITY = {
     "refused": (1, "Launch"),
     "malformed": (1, "Launch"),
 }
+_PROCESS_ACTIVITY, _API_ACTIVITY = 1007, 6003
+_UNMAPPED = ("turn", "depth", "parent_id", "decision", "rule", "by", "policy_sha256", "enforcement")
 
 
 def ocsf(records: Iterable[Record]) -> Iterator[bytes]:
-    """Give OCSF 1.3 events, one JSON object a line: tool calls as Process Activity (1007), all else as API Activity (6003)."""
+    """Give OCSF 1.3 events, one JSON object a line: tool calls as Process Activity (1007), all else as API Activity (6003).
+
+    Each has what its class requires. Tool calls carry the profiles `host` and `security_control`: what was decided.
+    """
     for record in records:
         yield orjson.dumps(_ocsf(record))
 
 
 def _ocsf(record: Record) -> dict[str, Any]:
     event = str(record["event"])
-    is_call = event in _ACTIVITY
+    kind = _PROCESS_ACTIVITY if event in _ACTIVITY else _API_ACTIVITY
     activity, name = _ACTIVITY.get(event, (99, event))
-    kind = 1007 if is_call else 6003
     denied = event in {"refused", "malformed"}
     return {
         "class_uid": kind,
-        "class_name": "Process Activity" if is_call else "API Activity",
-        "category_uid": 1 if is_call else 6,
+        "class_name": "Process Activity" if kind == _PROCESS_ACTIVITY else "API Activity",
+        "category_uid": kind // 1000,
         "activity_id": activity,
         "activity_name": name,
         "type_uid": kind * 100 + activity,
         "time": nanoseconds(record["ts"]) // 1_000_000,
         "severity_id": 3 if denied else 1,
         "status_id": 2 if denied or record.get("is_error") else 1,
-        "action_id": 2 if denied else 1,
-        "disposition_id": 2 if denied else 1,
         "metadata": {
             "version": "1.3.0",
             "product": {"name": "decurion", "vendor_name": "decurion", "version": __version__},
+            "profiles": ["host", "security_control"] if kind == _PROCESS_ACTIVITY else [],
             "uid": record["hash"],
             "sequence": record["seq"],
             "correlation_uid": record["session_id"],
         },
-        "actor": {
-            "app_name": "decurion",
-            "session": {"uid": record["session_id"]},
-            "process": {"uid": record.get("agent_id"), "name": record.get("agent_type")},
-        },
-        **_what(record, is_call=is_call),
-        "message": record.get("reason") or f"{event} {record.get('tool_name') or ''}".strip(),
-        "unmapped": {
-            name: record.get(name) for name in ("turn", "depth", "policy_sha256", "enforcement", "parent_id")
-        },
+        "actor": _known(
+            app_name="decurion",
+            session={"uid": record["session_id"]},
+            process=_known(uid=record["agent_id"], name=record["agent_type"]) if record["agent_id"] else None,
+        ),
+        **(_call(record, denied=denied) if kind == _PROCESS_ACTIVITY else _api(record)),
+        "message": record["reason"] or f"{event} {record['tool_name'] or ''}".strip(),
+        "unmapped": _known(**{name: record.get(name) for name in _UNMAPPED}),
     }
 
 
-def _what(record: Record, *, is_call: bool) -> dict[str, Any]:
-    rule = {"policy": {"name": record["rule"], "desc": record.get("reason")}} if record.get("rule") else {}
-    if not is_call:
-        return {"api": {"operation": record["event"]}, **rule}
-    process = {
-        "uid": record.get("tool_use_id"),
-        "name": record.get("tool_name"),
-        "cmd_line": brief(record.get("input"), 4000),
-    }
-    exit_code = {"exit_code": record["exit_status"]} if record.get("exit_status") is not None else {}
-    return {"process": process, **exit_code, **rule}
+def _call(record: Record, *, denied: bool) -> dict[str, Any]:
+    """Give what Process Activity asks for; of the machine the log knows nothing."""
+    process = _known(
+        uid=record["tool_use_id"] or f"{record['session_id']}:{record['seq']}",
+        name=record["tool_name"],
+        cmd_line=brief(record["input"], 4000) or None,
+    )
+    return _known(
+        device={"type_id": 0, "type": "Unknown"},
+        process=process,
+        exit_code=record["exit_status"],
+        action_id=2 if denied else 1,
+        disposition_id=2 if denied else 1,
+        policy=_known(name=record["rule"], desc=record["reason"]) if record["rule"] else None,
+    )
+
+
+def _api(record: Record) -> dict[str, Any]:
+    return {"api": {"operation": record["event"]}, "src_endpoint": {"svc_name": "decurion"}}
+
+
+def _known(**fields: Any) -> dict[str, Any]:
+    """Give an object of the fields that have a value; OCSF has no nulls."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 # ---- CSV ----

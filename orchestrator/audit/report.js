@@ -5,8 +5,9 @@
   const make = (tag, cls, text) => { const e = document.createElement(tag); if (cls) e.className = cls; if (text !== undefined) e.textContent = text; return e; };
   const { agents, tools, strings, calls, kinds } = data;
   const [T, TOOK, AGENT, TOOL, KIND, TEXT, REASON, RULE, SEQ, ID, TURN] = data.columns.map((_, i) => i);
-  const total = calls[T].length, ROW = 30, LANE = 30, GUTTER = 196, AXIS = 26;
-  const state = { hits: [], selected: -1, from: 0, to: data.length || 1, chart: "cost" };
+  const total = calls[T].length, ROW = 30, LANE = 30, AXIS = 26;
+  let GUTTER = 196;
+  const state = { hits: [], selected: -1, from: 0, to: data.length || 1, chart: data.cost ? "cost" : "tokens" };
   const number = new Intl.NumberFormat("en");
   const clock = (ms) => new Date(data.began + ms).toISOString().slice(11, 23);
   const lasted = (ms) => ms < 0 ? "" : ms < 1000 ? `${Math.round(ms)} ms` : ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60000)} m ${Math.round(ms / 1000) % 60} s`;
@@ -19,7 +20,8 @@
   function head() {
     $("title").textContent = data.session || "audit log";
     document.title = `decurion audit ${data.session}`;
-    $("about").textContent = [new Date(data.began).toISOString().replace("T", " ").slice(0, 19) + " UTC", data.model, data.cwd, data.status || "not ended"].filter(Boolean).join("  ·  ");
+    $("about").textContent = [new Date(data.began).toISOString().replace("T", " ").slice(0, 19) + " UTC", data.model, data.cwd, data.status || (data.started ? "not ended" : "recorded by decurion hook: calls alone")].filter(Boolean).join("  ·  ");
+    for (const text of data.prompts) $("asked").append(make("p", "", text));
     const proof = $("proof"), ok = data.proof.ok;
     proof.classList.toggle("bad", !ok);
     proof.querySelector(".seal").textContent = ok ? "✓" : "!";
@@ -30,13 +32,13 @@
       for (const text of data.proof.problems) $("damage").querySelector(".problems").append(make("p", "mono", text));
     }
     const failed = calls[KIND].reduce((n, k) => n + (kinds[k] === "failed"), 0);
-    const figures = [["Agents", agents.length], ["Calls that ran", data.ran], ["Refused", data.refused, data.refused > 0], ["Failed", failed], ["Tokens", compact(data.tokens)], ["Cost", money(data.cost)], ["Duration", lasted(data.length)]];
+    const figures = [["Agents", agents.length], ["Calls that ran", data.ran], ["Refused", data.refused, data.refused > 0], ["Failed", failed], ...(data.started ? [["Tokens", compact(data.tokens)], ["Cost", money(data.cost)]] : []), ["Duration", lasted(data.length)]];
     for (const [name, value, alarm] of figures) {
       const card = make("div", `card fig${alarm ? " alarm" : ""}`);
       card.append(make("span", "", name), make("b", "", typeof value === "number" ? number.format(value) : value));
       $("figures").append(card);
     }
-    $("foot").textContent = `${data.records} records · rules ${data.policies.map((p) => p.slice(0, 12)).join(", ") || "none"} · enforcement ${data.enforcement || "none"} · newest hash ${data.proof.hash}`;
+    $("foot").textContent = `${number.format(data.records)} records · rules ${data.policies.map((p) => p.slice(0, 12)).join(", ") || "none"} · enforcement ${data.enforcement || "none"} · newest hash ${data.proof.hash}`;
     tools.forEach((tool, i) => { if (i < 8) { const item = make("span"); const dot = make("i"); dot.style.background = `var(${tone(i)})`; item.append(dot, tool); $("legend").append(item); } });
     for (const [name, colour] of [["failed", "--warn"], ["refused", "--bad"]]) { const item = make("span"), dot = make("i"); dot.style.background = `var(${colour})`; item.append(dot, name); $("legend").append(item); }
   }
@@ -67,10 +69,11 @@
   // ---- the list: only what is seen stands in the document ----
   let spacer;
   function list() {
-    const box = $("list"), first = Math.max(0, Math.floor(box.scrollTop / ROW) - 4);
-    const last = Math.min(state.hits.length, first + Math.ceil(box.clientHeight / ROW) + 8);
+    const box = $("list");
     if (!spacer) { spacer = make("div"); box.append(spacer); }
     spacer.style.height = `${state.hits.length * ROW}px`;
+    const first = Math.max(0, Math.floor(box.scrollTop / ROW) - 4);
+    const last = Math.min(state.hits.length, first + Math.ceil(box.clientHeight / ROW) + 8);
     for (const old of [...box.children]) if (old !== spacer) old.remove();
     if (!state.hits.length) box.append(make("div", "empty", total ? "No call fits these filters." : "No call was made in this session."));
     for (let place = first; place < last; place++) box.append(row(place));
@@ -81,7 +84,7 @@
     e.setAttribute("role", "option");
     e.setAttribute("aria-selected", String(i === state.selected));
     const text = strings[calls[TEXT][i]] || strings[calls[REASON][i]];
-    e.append(make("span", "when", clock(calls[T][i])), make("span", "", agents[calls[AGENT][i]].id), make("span", "", tools[calls[TOOL][i]]), make("span", `tag ${kind}`, kind), make("span", "mono", text), make("span", "took", lasted(calls[TOOK][i])));
+    e.append(make("span", "when", clock(calls[T][i])), make("span", "who", agents[calls[AGENT][i]].id), make("span", "tool", tools[calls[TOOL][i]]), make("span", `tag ${kind}`, kind), make("span", "mono", text), make("span", "took", lasted(calls[TOOK][i])));
     e.addEventListener("click", () => select(i));
     return e;
   }
@@ -115,7 +118,9 @@
   // ---- the timeline: one canvas as large as what is seen ----
   const canvas = document.querySelector("#lanes canvas");
   function lanes() {
-    const box = $("lanes"), width = box.clientWidth, high = agents.length * LANE + AXIS;
+    const box = $("lanes"), width = box.clientWidth;
+    GUTTER = width < 640 ? 128 : 196;
+    const high = agents.length * LANE + AXIS;
     const seen = Math.min(high, 420), ratio = devicePixelRatio || 1;
     canvas.width = width * ratio; canvas.height = seen * ratio; canvas.style.height = `${seen}px`;
     if (!box.lastElementChild.classList.contains("pad")) box.append(make("div", "pad"));
@@ -165,7 +170,7 @@
     for (let ms = Math.ceil(state.from / step) * step; ms <= state.to; ms += step) {
       g.beginPath(); g.moveTo(x(ms), AXIS - 4); g.lineTo(x(ms), seen); g.stroke();
       const s = Math.floor(ms / 1000), two = (n) => String(n).padStart(2, "0");
-      g.fillText(step < 1000 ? `${ms} ms` : s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)}` : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`, x(ms) + 4, AXIS / 2);
+      g.fillText(step < 1000 ? (ms < 1000 ? `${ms} ms` : `${ms / 1000} s`) : s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)}` : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`, x(ms) + 4, AXIS / 2);
     }
   }
   function round(g, x, y, w, h) { g.beginPath(); g.roundRect(x, y, w, h, 4); g.fill(); }
@@ -283,5 +288,7 @@
   addEventListener("resize", () => { list(); lanes(); });
   const prefers = matchMedia("(prefers-color-scheme: dark)");
   prefers.addEventListener("change", (e) => theme(e.matches));
+  if (agents.length * LANE + AXIS > 420) $("more").textContent = `${agents.length} agents, scroll for more`;
+  $("costs").hidden = !data.started;
   filter(); chart(); refusals(); detail(); theme(prefers.matches);
 })();

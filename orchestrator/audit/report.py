@@ -18,11 +18,12 @@ from decurion.hooks.audit import Report, verify
 from .select import Record
 from .spans import nanoseconds
 from .summary import Summary, summarize
-from .text import TOKEN_CLASSES, brief
+from .text import TOKEN_CLASSES, brief, paragraph
 
 COLUMNS = ("at", "took", "agent", "tool", "kind", "text", "reason", "rule", "seq", "id", "turn")
 KINDS = ("ok", "refused", "malformed", "failed", "open")
 MOST_TEXT = 2000
+MOST_PROMPTS = 20
 NEVER = -1
 
 
@@ -53,6 +54,8 @@ def _data(summary: Summary, report: Report, columns: _Columns) -> dict[str, Any]
         "model": summary.model,
         "cwd": summary.cwd,
         "status": summary.status,
+        "started": summary.started,
+        "prompts": columns.prompts,
         "records": summary.records,
         "ran": summary.calls,
         "refused": summary.refused,
@@ -81,7 +84,7 @@ def _proof(report: Report) -> dict[str, Any]:
         "empty": "it is empty",
     }
     signed = f" Signed up to record {report.signed_to}." if report.signed_to else ""
-    text = f"{report.records} records, chain unbroken {state[report.state]}.{signed}"
+    text = f"{report.records:,} records, chain unbroken {state[report.state]}.{signed}"
     if problems:
         text = problems[0]
     title = (
@@ -141,8 +144,10 @@ class _Columns:
     def __init__(self) -> None:
         self.values: list[list[Any]] = [[] for _ in COLUMNS]
         self.tools, self.strings = _Table(), _Table("")
+        self.prompts: list[str] = []
         self._open: dict[tuple[str, str], int] = {}
         self._book: dict[str, Callable[[Record], None]] = {
+            "prompt": self._prompt,
             "planned": self._planned,
             "done": self._done,
             "refused": self._stopped,
@@ -161,6 +166,10 @@ class _Columns:
         self.values[at] = [value - began for value in self.values[at]]
         self.values[agent] = [place[name] for name in self.values[agent]]
 
+    def _prompt(self, record: Record) -> None:
+        if len(self.prompts) < MOST_PROMPTS:
+            self.prompts.append(paragraph(record.get("input"), MOST_TEXT))
+
     def _planned(self, record: Record) -> None:
         self._open[str(record.get("agent_id")), str(record.get("tool_use_id"))] = len(self.values[0])
         self._append(record, "open")
@@ -168,7 +177,7 @@ class _Columns:
     def _done(self, record: Record) -> None:
         row = self._open.pop((str(record.get("agent_id")), str(record.get("tool_use_id"))), None)
         if row is not None:
-            self.values[COLUMNS.index("took")][row] = record.get("duration_ms") or 0
+            self.values[COLUMNS.index("took")][row] = _took(record)
             self.values[COLUMNS.index("kind")][row] = KINDS.index(
                 "failed" if record.get("is_error") else "ok"
             )
@@ -184,8 +193,8 @@ class _Columns:
             str(record.get("agent_id") or "-"),
             self.tools.number(str(record.get("tool_name") or "prompt")),
             KINDS.index(kind),
-            number(brief(record.get("input"), MOST_TEXT)),
-            number(brief(record.get("reason"), MOST_TEXT)),
+            number(paragraph(record.get("input"), MOST_TEXT)),
+            number(paragraph(record.get("reason"), MOST_TEXT)),
             number(str(record.get("rule") or "")),
             record["seq"],
             number(str(record.get("tool_use_id") or "")),
@@ -193,6 +202,11 @@ class _Columns:
         )
         for column, value in zip(self.values, row, strict=True):
             column.append(value)
+
+
+def _took(record: Record) -> float:
+    took = record.get("duration_ms")
+    return NEVER if took is None else took
 
 
 def _ms(ts: str) -> int:

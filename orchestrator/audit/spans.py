@@ -16,6 +16,7 @@ import orjson
 from .select import Record
 
 PROVIDER = "anthropic"
+_INPUT_CLASSES = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 REFUSING = frozenset({"refused", "malformed"})
 
 
@@ -173,7 +174,7 @@ class SpanMaker:
                 "gen_ai.response.finish_reasons": [record["stop_reason"]]
                 if record.get("stop_reason")
                 else None,
-                "gen_ai.usage.input_tokens": record.get("input_tokens"),
+                "gen_ai.usage.input_tokens": input_tokens(record),
                 "gen_ai.usage.output_tokens": record.get("output_tokens"),
                 "gen_ai.usage.cache_read.input_tokens": record.get("cache_read_input_tokens"),
                 "gen_ai.usage.cache_creation.input_tokens": record.get("cache_creation_input_tokens"),
@@ -229,6 +230,11 @@ def spans(records: Iterable[Record], *, content: bool = False) -> Iterator[Span]
     for span in maker.finish():
         span.end = last
         yield _bare(span)
+
+
+def input_tokens(record: Record) -> int:
+    """Add up what went into a reply: the conventions count cached tokens too, the Messages API counts them apart."""
+    return sum(int(record.get(name) or 0) for name in _INPUT_CLASSES)
 
 
 def nanoseconds(ts: str) -> int:

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from decurion.hooks import UsageError
-from decurion.hooks.audit import raw_lines, rotated_parts
+from decurion.hooks.audit import CutLine, raw_lines, rotated_parts
 
 COLUMNS = {
     "seq": "BIGINT",
@@ -97,17 +98,37 @@ def ask(logs: Sequence[Path], query: str) -> tuple[list[str], Iterator[tuple[Any
     duckdb: Any = import_module("duckdb")
     for log in logs:
         next(raw_lines(str(log)), None)  # refuses what is no log, or another version's
-    connection = duckdb.connect(":memory:")
     files = [part for log in logs for part in (*rotated_parts(str(log)), str(log)) if Path(part).exists()]
     try:
-        _prepare(connection, files)
-        answer = connection.execute(query)
-        if answer is None:
-            raise UsageError('There is no question in it; say for example "SELECT * FROM denied".')
-        names = [column[0] for column in answer.description or ()]
+        return _ask(duckdb, files, query)
     except duckdb.Error as error:
-        raise _wrong(error) from error
-    return names, _rows(answer, duckdb.Error)
+        if "maximum_object_size" not in str(error):
+            raise _wrong(error) from error
+    return _ask_copies(duckdb, logs, query)
+
+
+def _ask(duckdb: Any, files: Sequence[str], query: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+    connection = duckdb.connect(":memory:")
+    _prepare(connection, files)
+    answer = connection.execute(query)
+    if answer is None:
+        raise UsageError('There is no question in it; say for example "SELECT * FROM denied".')
+    return [column[0] for column in answer.description or ()], _rows(answer, duckdb.Error)
+
+
+def _ask_copies(duckdb: Any, logs: Sequence[Path], query: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+    """Ask copies without the endless lines that a damaged log may hold, and at which DuckDB stops."""
+    with TemporaryDirectory() as folder:
+        copies = [str(Path(folder, f"{number}.jsonl")) for number in range(len(logs))]
+        for log, copy in zip(logs, copies, strict=True):
+            with Path(copy).open("wb") as file:
+                whole = (line for line in raw_lines(str(log)) if not isinstance(line, CutLine))
+                file.writelines(line + b"\n" for line in whole)
+        try:
+            names, rows = _ask(duckdb, copies, query)
+        except duckdb.Error as error:
+            raise _wrong(error) from error
+        return names, iter(list(rows))
 
 
 def _wrong(error: Exception) -> UsageError:
@@ -117,14 +138,14 @@ def _wrong(error: Exception) -> UsageError:
     return UsageError(f"SQL: {' '.join([*told[:1], *proposed])}")
 
 
-def _prepare(connection: Any, files: list[str]) -> None:
+def _prepare(connection: Any, files: Sequence[str]) -> None:
     columns = ", ".join(f"'{name}': '{kind}'" for name, kind in COLUMNS.items())
     listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
     connection.execute("SET autoinstall_known_extensions = false")
     connection.execute(
         f"CREATE VIEW records AS SELECT * FROM read_json([{listed}], columns = {{{columns}}}, "  # noqa: S608 - our own names
         "format = 'newline_delimited', ignore_errors = true, maximum_object_size = 33554432, "
-        "timestampformat = '%Y-%m-%dT%H:%M:%S.%fZ')"
+        "timestampformat = '%Y-%m-%dT%H:%M:%S.%fZ') WHERE seq IS NOT NULL"  # what is no record is all NULL
     )
     for name, text in VIEWS.items():
         connection.execute(f"CREATE VIEW {name} AS {text}")

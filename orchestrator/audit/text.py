@@ -36,12 +36,24 @@ def visible(text: str) -> str:
 
 def brief(value: Any, most: int = _MOST) -> str:
     """Give a value in one short line: of arguments the telling one, else their JSON."""
+    return _cut(visible(_told(value)), most)
+
+
+def paragraph(value: Any, most: int) -> str:
+    """Give a value in short as `brief` does, but with its lines as they are."""
+    return _cut("\n".join(map(visible, _told(value).splitlines())), most)
+
+
+def _told(value: Any) -> str:
     if value is None:
         return ""
     if hasattr(value, "items"):
         shown: Any = next((value[name] for name in _TELLING if isinstance(value.get(name), str)), None)
-        value = shown if shown is not None else orjson.dumps(value, default=str).decode()
-    text = visible(value if isinstance(value, str) else orjson.dumps(value, default=str).decode())
+        value = shown if shown is not None else value
+    return value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
+
+
+def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 

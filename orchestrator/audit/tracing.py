@@ -20,7 +20,7 @@ from decurion import __version__
 from decurion.agents.tools import Output, Tool, ToolContext
 
 from .select import Record
-from .spans import Span, SpanMaker, nanoseconds
+from .spans import Span, SpanMaker, input_tokens, nanoseconds
 
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 CLOSE_SECONDS = 2.0
@@ -34,12 +34,6 @@ _ENDPOINTS = (
     "OTEL_METRICS_EXPORTER",
 )
 _TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
-_TOKEN_KINDS = {
-    "input_tokens": "input",
-    "output_tokens": "output",
-    "cache_creation_input_tokens": "cache_creation",
-    "cache_read_input_tokens": "cache_read",
-}
 
 
 def live_tracer(environ: Mapping[str, str] | None = None) -> Tracer | None:
@@ -193,8 +187,9 @@ class _Meters:
                 "gen_ai.provider.name": "anthropic",
                 "gen_ai.request.model": str(record.get("model")),
             }
-            for name, kind in _TOKEN_KINDS.items():
-                self._tokens.record(int(record.get(name) or 0), {**base, "gen_ai.token.type": kind})
+            used = {"input": input_tokens(record), "output": int(record.get("output_tokens") or 0)}
+            for kind, count in used.items():
+                self._tokens.record(count, {**base, "gen_ai.token.type": kind})
             self._seconds.record(float(record.get("seconds") or 0), base)
         elif event in {"done", "refused", "malformed"}:
             tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": str(record.get("tool_name"))}

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,13 @@ def rules(session: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pat
 
 def wrong_types(lines: list[bytes]) -> None:
     """Make something else of each field of some records."""
-    record = {**json.loads(lines[5]), "model": "m-1", "cwd": "/w", "workspace": "/w", "files_changed": []}
+    record: dict[str, Any] = {
+        **json.loads(lines[5]),
+        "model": "m-1",
+        "cwd": "/w",
+        "workspace": "/w",
+        "files_changed": [],
+    }
     for name in record:
         for other in (None, 7, "x", ["x"], {"x": 1}):
             lines.append(json.dumps({**record, name: other}).encode())  # noqa: PERF401 - more follow
@@ -103,6 +110,20 @@ def test_what_is_no_log_of_ours_is_refused_in_one_line(
     assert (status, message in err, len(err.splitlines()), out) == (1, True, 1, "")
 
 
+@pytest.mark.parametrize("damage", [nuls, endless])
+def test_sql_answers_over_the_good_records_of_a_damaged_log(
+    audit: Run, session: Path, damage: Callable[[list[bytes]], None]
+) -> None:
+    pytest.importorskip("duckdb")
+    lines = session.read_bytes().splitlines()
+    damage(lines)
+    session.write_bytes(b"\n".join(lines) + b"\n")
+    whole = len(lines) - 1
+    assert rows(audit("sql", "SELECT count(*) AS n, max(seq) AS last FROM records", "--json")[1]) == [
+        {"n": whole, "last": json.loads(lines[-1])["seq"]}
+    ]
+
+
 def test_an_empty_log_is_said_to_be_empty(audit: Run, tmp_path: Path) -> None:
     with open_log(tmp_path / "audit.jsonl"):
         pass
@@ -126,7 +147,7 @@ def test_a_log_of_the_hook_program_shows_what_is_known_and_is_replayed_where_it_
 ) -> None:
     """Nothing of tokens and ends is known there; paths mean what they meant in the folder of the call."""
     hooked = session.parent.parent / "hooked"
-    where = {"workspace": str(tmp_path / "project"), "cwd": str(tmp_path / "project" / "src")}
+    where: dict[str, Any] = {"workspace": str(tmp_path / "project"), "cwd": str(tmp_path / "project" / "src")}
     with open_log(hooked / "audit.jsonl") as log:
         for number, command in enumerate(("rm -rf ../build", "ls")):
             given = {"command": command}

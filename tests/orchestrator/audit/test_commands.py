@@ -262,11 +262,38 @@ def test_csv_has_a_line_a_record_and_no_formula(audit: Run, tmp_path: Path) -> N
 
 def test_ocsf_says_who_did_what_and_whether_it_was_stopped(audit: Run, session: Path) -> None:
     found = rows(audit("export", "--format", "ocsf")[1])
-    refused = [event for event in found if event["action_id"] == 2]
+    refused = [event for event in found if event.get("action_id") == 2]
     assert len(refused) == 3
     assert refused[0]["process"]["cmd_line"] == "rm -rf /"
     assert refused[0]["policy"]["name"] == "no-root-wipe"
     assert {event["class_uid"] for event in found} == {1007, 6003}
+
+
+def test_each_ocsf_event_has_what_its_class_requires(audit: Run, session: Path, tmp_path: Path) -> None:
+    """As `ocsf-schema` says in events/base_event.json, events/system and events/application; and no nulls."""
+    with open_log(tmp_path / "audit.jsonl") as log:
+        log.write(None, "note", reason="of no agent")
+        log.write(LEAD, "planned", tool_name="bash", input={"command": "ls"})
+    base = {
+        "activity_id",
+        "category_uid",
+        "class_uid",
+        "metadata",
+        "severity_id",
+        "time",
+        "type_uid",
+        "actor",
+    }
+    required = {1007: {"device", "process"}, 6003: {"api", "src_endpoint"}}
+    for log_path in (str(session), str(tmp_path)):
+        out = audit("export", log_path, "--format", "ocsf")[1]
+        for event in rows(out):
+            assert event.keys() >= base | required[event["class_uid"]]
+            assert event["type_uid"] == event["class_uid"] * 100 + event["activity_id"]
+            assert event["metadata"].keys() >= {"product", "version"}
+            assert event.get("process", {"uid": "x"})["uid"]
+            assert ("action_id" in event) == ("security_control" in event["metadata"]["profiles"])
+        assert ":null" not in out
 
 
 def test_export_goes_to_a_file_and_says_so_when_it_cannot(audit: Run, session: Path, tmp_path: Path) -> None:

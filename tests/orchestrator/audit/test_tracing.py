@@ -83,6 +83,10 @@ def test_a_log_becomes_a_tree_of_spans_with_the_genai_names(tmp_path: Path) -> N
     chat = found["chat claude-sonnet-4-5"][0]
     assert chat.attributes["gen_ai.usage.output_tokens"] == 81
     assert chat.attributes["gen_ai.usage.cache_read.input_tokens"] == 5000
+    cached = ("cache_read", "cache_creation")
+    assert chat.attributes["gen_ai.usage.input_tokens"] >= sum(
+        chat.attributes[f"gen_ai.usage.{kind}.input_tokens"] for kind in cached
+    )
     assert chat.end - chat.start == 1_250_000_000
     assert {span.trace_id for made in found.values() for span in made} == {session.trace_id}
     assert len({span.span_id for made in found.values() for span in made}) == 38
