@@ -229,6 +229,7 @@ async def test_an_agent_taken_back_to_its_checkpoint_knows_of_no_result_that_is_
 async def test_the_model_is_asked_while_the_checkpoint_is_made(tmp_path: Path) -> None:
     """No result is on disk before its checkpoint; yet nobody waits for the one before the other is begun."""
     (tmp_path / "a.py").write_text("def load():\n    return 1\n")
+    order = Order("Rename load to read_config in a.py", "refactorer")
     asked, at_checkpoints = anyio.Event(), list[int]()
 
     def listen(moment: Moment) -> None:
@@ -243,6 +244,6 @@ async def test_the_model_is_asked_while_the_checkpoint_is_made(tmp_path: Path) -
                     await asked.wait()
                 at_checkpoints.append(turn - session.team.settled_turns("one-1"))
 
-        result = await session.team.run_at(Order("Find load in a.py", "explorer"), Slow(tmp_path), "one-1")
+        result = await session.team.run_at(order, Slow(tmp_path), "one-1")
     assert result.status == "completed"
     assert set(at_checkpoints) == {1}
