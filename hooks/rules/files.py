@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..decisions import Verdict
+from ..frozen import replace
 from ..shell.events import ExecEvent, Reading, Redirect, Written, literal
 from .judge import JUDGE_FAILED, VERDICTS, Judgement
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 FILE_TOOLS = ("read_file", "write_file", "edit_file", "glob", "grep")
 _WRITERS = frozenset({"write_file", "edit_file"})
+_KEPT = 4096
+"""Verdicts on paths that are remembered."""
 _KEYS = ("file_path", "path", "notebook_path")
 
 
@@ -34,15 +37,30 @@ def judge_file(
     given += [pattern] if isinstance(pattern, str) and pattern.startswith(("/", "~", "..")) else []
     if not all(isinstance(path, str) for path in given):
         return Judgement(Verdict.DENY, JUDGE_FAILED, "the call's path is not a text, so it cannot be judged.")
-    for path in given:
-        reading = _reading(tool, _expanded(path, places), places)
-        for rule, segment, _ in judge.hits(reading, places, agent_type, began):
-            if rule.decision != "log":
-                micros = (perf_counter_ns() - began) // 1000
-                return Judgement(
-                    VERDICTS[rule.decision], rule.id, rule.message, segment, entry=rule.entry, micros=micros
-                )
-    return Judgement(Verdict.ALLOW, micros=(perf_counter_ns() - began) // 1000)
+    judgements = [_of_path(judge, tool, _expanded(path, places), places, agent_type) for path in given]
+    found = max(judgements, key=lambda one: one.verdict, default=Judgement(Verdict.ALLOW))
+    return replace(found, micros=(perf_counter_ns() - began) // 1000)
+
+
+def _of_path(judge: Judge, tool: str, path: str, places: Places, agent_type: str) -> Judgement:
+    """Give the verdict on one path: the same one as before where path, places and what links make of it are the same."""
+    real = places.resolve(places.join(places.cwd, path)) if places.resolve is not None else ""
+    key = (tool, path, real, agent_type, places.workspace, places.cwd, places.home, places.temp)
+    found = judge.files.get(key)
+    if found is None:
+        if len(judge.files) >= _KEPT:
+            judge.files.clear()
+        found = judge.files[key] = _judged(judge, tool, path, places, agent_type)
+    return found
+
+
+def _judged(judge: Judge, tool: str, path: str, places: Places, agent_type: str) -> Judgement:
+    from time import perf_counter_ns
+
+    for rule, segment, _ in judge.hits(_reading(tool, path, places), places, agent_type, perf_counter_ns()):
+        if rule.decision != "log":
+            return Judgement(VERDICTS[rule.decision], rule.id, rule.message, segment, entry=rule.entry)
+    return Judgement(Verdict.ALLOW)
 
 
 def _expanded(path: str, places: Places) -> str:

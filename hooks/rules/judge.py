@@ -115,7 +115,17 @@ def _given(rule: Rule) -> Rule:
 class Judge:
     """Compiled rules, as a set or packed, indexed by program; immutable. `Law` puts an agent's tools in front of it."""
 
-    __slots__ = ("_by_name", "_findings", "_grammars", "_memo", "_rules", "_sets", "_slots", "guarded")
+    __slots__ = (
+        "_by_name",
+        "_findings",
+        "_grammars",
+        "_memo",
+        "_rules",
+        "_sets",
+        "_slots",
+        "files",
+        "guarded",
+    )
 
     def __init__(self, rules: RuleSet | dict[str, Any]) -> None:
         self._rules = rules
@@ -126,6 +136,8 @@ class Judge:
         self.guarded = frozenset(
             name for slot in self._slots for name in slot.programs if not set(name) & _SIGNS
         )
+        self.files: dict[object, Judgement] = {}
+        """Verdicts on the paths of file tools, kept by `files.judge_file`."""
         self._memo: dict[tuple[str, int, str], tuple[Judgement, Places]] = {}
         grammars, paths = (
             (rules.grammars, rules.paths) if isinstance(rules, RuleSet) else unpack_tables(rules)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from decurion.hooks import PreToolUse, RunRef, ToolCall, Verdict
 from decurion.hooks.chain import HookChain
-from decurion.hooks.rules import EXAMPLE_PLACES, JUDGE_FAILED, Law, Places, law_hook
+from decurion.hooks.rules import EXAMPLE_PLACES, JUDGE_FAILED, Law, Places, law_hook, live_places
 
 from .helpers import law_of
 
@@ -76,6 +77,18 @@ def test_searching_tools(law: Law) -> None:
 @pytest.mark.parametrize("path", [3, None, ["x"]])
 def test_a_path_that_is_no_text_is_refused(law: Law, path: object) -> None:
     assert decide(law, "write_file", path=path, content="x") is Verdict.DENY
+
+
+def test_a_path_is_judged_anew_when_a_link_on_the_way_changes(law: Law, tmp_path: Path) -> None:
+    places = live_places(str(tmp_path / "app"), home=str(tmp_path / "home"))
+    (tmp_path / "app").mkdir()
+    (tmp_path / "home").mkdir()
+    call = ToolCall("c", "write_file", {"path": "a.txt", "content": "x"})
+    assert law.judge_call(call, REF, places).verdict is Verdict.ABSTAIN
+    (tmp_path / "app" / "a.txt").symlink_to(tmp_path / "home" / ".bashrc")
+    assert law.judge_call(call, REF, places).verdict is Verdict.DENY
+    (tmp_path / "app" / "a.txt").unlink()
+    assert law.judge_call(call, REF, places).verdict is Verdict.ABSTAIN
 
 
 def test_shell_calls_under_both_names(law: Law) -> None:
