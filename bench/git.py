@@ -1,13 +1,15 @@
 """What isolation costs: `python bench/git.py` (`make bench-git`). Makes its own repositories; prints goal and figure.
 
 "Plain" is `git worktree add` from the user's repository. Of single steps the lower quartile counts: what else the
-machine does makes some of them slower, and none of them faster.
+machine does makes some of them slower, and none of them faster. The last line holds a whole session against the
+replies of its longest chain, the lead's two among them.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import statistics
 import subprocess
@@ -19,10 +21,16 @@ from pathlib import Path
 
 import anyio
 
+from decurion.agents.messages_api import Answer, Request, call, calls, say, serve
+from decurion.agents.messages_api import Options as ApiOptions
 from decurion.orchestrator.git import Isolation, Work
 from decurion.orchestrator.git.matrix import conflict_matrix
+from decurion.orchestrator.options import ModelOptions, SessionOptions, WorkOptions
+from decurion.orchestrator.session import open_session
 
 TREES = 16
+PARTS, TURNS, DELAY = 8, 10, 0.2
+"""Subtasks of the lead, replies of each, and seconds that each reply takes."""
 SMALL, LARGE = 300, 1_700
 
 
@@ -105,6 +113,32 @@ async def checkpoint(place: Path, base: Path) -> float:
     return seconds
 
 
+async def _answer(request: Request) -> Answer:
+    """Be the lead, or a subagent that writes a file in each turn."""
+    found = re.search(r"Do part(\d+)\.", request.task)
+    if not found:
+        parts = (("task", {"description": f"Do part{number}."}) for number in range(PARTS))
+        return say("Done.") if request.turn else calls(*parts)
+    if request.turn == TURNS - 1:
+        return say("Done.")
+    return call("write_file", {"path": f"new/{found[1]}-{request.turn}.txt", "content": "x\n"})
+
+
+async def lead(place: Path, base: Path) -> float:
+    """Seconds from the lead's first request to the branch, for isolated subtasks side by side."""
+    own = {"DECURION_STATE_DIR": str(base / "lead"), "DECURION_CONFIG_DIR": str(base / "config")}
+    os.environ.update({**own, "ANTHROPIC_API_KEY": "test"})
+    async with serve(_answer, ApiOptions(latency=DELAY, record=False)) as api:
+        work = WorkOptions(isolation="worktree")
+        async with open_session(SessionOptions(place, ModelOptions(base_url=api.url), work=work)) as session:
+            began = time.perf_counter()
+            finished = await session.run("Have all parts done.")
+            seconds = time.perf_counter() - began
+    assert (finished.lead.status, len(finished.subagents)) == ("completed", PARTS), finished
+    assert finished.branch
+    return seconds
+
+
 async def _timed(what: Callable[[], Awaitable[object]], times: int) -> float:
     taken: list[float] = []
     for _ in range(times):
@@ -145,6 +179,14 @@ async def measure(base: Path) -> bool:
     seconds = await checkpoint(small, base)
     good &= show(
         f"checkpoint per turn, {SMALL} files", "≤ 40 ms", f"{seconds * 1000:.1f} ms", good=seconds <= 0.04
+    )
+    chain = DELAY * (TURNS + 2)
+    seconds = min([await lead(small, base) for _ in range(3)])
+    good &= show(
+        f"lead + {PARTS} isolated subtasks of {TURNS} replies, {DELAY * 1000:.0f} ms each",
+        "≤ 1.3 times",
+        f"{seconds / chain:.2f} times ({chain:.1f} -> {seconds:.1f} s)",
+        good=seconds <= 1.3 * chain,
     )
     return good
 
