@@ -58,6 +58,7 @@ async def open_model(options: ModelOptions, observe: Observe) -> AsyncGenerator[
         fallback_models=tuple(resolve_model(model) for model in options.fallback),
         effort=effort,
         thinking=thinking,
+        clear_above=options.clear_above,
         extra_body=options.extra_body,
     )
     async with _connected(settings, observe) as client:

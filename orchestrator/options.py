@@ -41,6 +41,8 @@ class ModelOptions:
     """How hard models work: `low`, `medium`, `high`, `xhigh`, `max`. Empty: the model's own level."""
     thinking: str = ""
     """`adaptive`, `off`, or a budget in tokens. Empty: the model's own way. Definitions may differ from both."""
+    clear_above: int = 0
+    """Input tokens above which the API itself clears old tool results, where it can; 0: never, ours does it all."""
     max_tokens: int = 16_000
     extra_body: Mapping[str, object] = field(default_factory=dict[str, object])
     client: Model | None = None

@@ -51,6 +51,7 @@ MODEL = (
     click.option("--base-url", default="", help="An Anthropic-compatible endpoint. Default: ANTHROPIC_BASE_URL."),
     click.option("--effort", default="", metavar="LEVEL", help="How hard the models work: low, medium, high, xhigh, max."),
     click.option("--thinking", default="", metavar="HOW", help="adaptive, off, or how many tokens to think with at most."),
+    click.option("--clear-above", type=click.IntRange(1), default=None, metavar="TOKENS", help="Let the API clear old tool results above so many (context editing, its beta); else decurion does near the end of the window."),
     click.option("--without", multiple=True, type=click.Choice(_WITHOUT), help="What the endpoint lacks."),
 )  # fmt: skip
 LIMITS = (
@@ -97,8 +98,8 @@ def options(*groups: tuple[Any, ...]) -> Any:
 
 
 KEPT = (
-    "model", "subagent_model", "fallback_model", "provider", "base_url", "effort", "thinking", "without", "max_turns",
-    "max_budget_usd", "max_tokens_total", "subagent_timeout", "parallel", "reminder", "rules_file", "permission_mode",
+    "model", "subagent_model", "fallback_model", "provider", "base_url", "effort", "thinking", "clear_above", "without",
+    "max_turns", "max_budget_usd", "max_tokens_total", "subagent_timeout", "parallel", "reminder", "rules_file", "permission_mode",
     "allowed", "disallowed", "verify", "worktree", "setup", "apply", "agents_json", "system_extra",
 )  # fmt: skip
 """Options that are the session's: going on with it takes them up. Trust and `--timeout` are for one command."""
@@ -159,6 +160,7 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
             base_url=given["base_url"],
             effort=given["effort"],
             thinking=given["thinking"],
+            clear_above=given["clear_above"] or 0,
             without=given["without"],
         ),
         limits=LimitOptions(

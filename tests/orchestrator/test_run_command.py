@@ -96,7 +96,16 @@ def test_effort_and_thinking_reach_the_requests_and_a_definition_goes_before_the
         return say("Seen.")
 
     seer = {"description": "Looks.", "prompt": "Look.", "effort": "low", "thinking": "off"}
-    chosen = ("--effort", "high", "--thinking", "2048", "--agents", json.dumps({"seer": seer}))
+    chosen = (
+        "--effort",
+        "high",
+        "--thinking",
+        "2048",
+        "--clear-above",
+        "90000",
+        "--agents",
+        json.dumps({"seer": seer}),
+    )
     with serve_in_thread(answer) as served:
         env = {"ANTHROPIC_BASE_URL": served.url, "ANTHROPIC_API_KEY": "k"}
         done = run(tmp_path, "run", *chosen, "ask the seer", env=env)
@@ -104,6 +113,7 @@ def test_effort_and_thinking_reach_the_requests_and_a_definition_goes_before_the
     assert done.returncode == 0, done.stderr
     assert [body["output_config"]["effort"] for body in bodies] == ["high", "low", "high"]
     assert [body["thinking"]["type"] for body in bodies] == ["enabled", "disabled", "enabled"]
+    assert {body["context_management"]["edits"][0]["trigger"]["value"] for body in bodies} == {90_000}
     assert bodies[0]["max_tokens"] == 16_000 + bodies[0]["thinking"]["budget_tokens"]
 
 
