@@ -62,7 +62,7 @@ class Signatures:
     def notes(self) -> list[str]:
         """Give what a reader should know."""
         return [
-            f"{count} checkpoints are signed by key {name}, which is not at hand"
+            f"{'1 checkpoint is' if count == 1 else f'{count} checkpoints are'} signed by key {name}, which is not at hand"
             for name, count in self._strangers.items()
         ]
 

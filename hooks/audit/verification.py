@@ -164,7 +164,7 @@ class _Verification:
             if record["event"] == "checkpoint":
                 self._signatures.see(record, number, file)
             if not self._met:
-                self._meet(record)
+                self._meet(record, number, file)
         self._good = Good(seq, last, before, number - (stopped is not None), file)
         return stopped
 
@@ -178,16 +178,15 @@ class _Verification:
         self._ledger.sealed = False
         return True
 
-    def _meet(self, record: dict[str, Any]) -> None:
+    def _meet(self, record: dict[str, Any], line: int, file: str) -> None:
         """Compare the record whose hash somebody noted down."""
         assert self._expect is not None
         seq, wanted = self._expect
         if record["seq"] == seq:
             self._met = True
             if record["hash"] != wanted:
-                self._problem(
-                    "edited", f"the hash noted for record {seq} is {wanted}, here it is {record['hash']}", seq
-                )
+                text = f"the hash noted for record {seq} is {wanted}, here it is {record['hash']}"
+                self._problems.append(Problem("edited", text, seq, line, file))
 
     # ---- the end ----
 

@@ -72,7 +72,9 @@ def comparison_text(comparison: Comparison) -> Iterator[str]:
     yield ""
     yield from _only(comparison.only_first, "-", "red")
     yield from _only(comparison.only_second, "+", "green")
-    yield f"{comparison.in_both} calls in both, {comparison.only_first.total()} only in the first, {comparison.only_second.total()} only in the second"
+    first, second = comparison.only_first.total(), comparison.only_second.total()
+    both = "1 call" if comparison.in_both == 1 else f"{comparison.in_both} calls"
+    yield f"{both} in both, {first} only in the first, {second} only in the second"
 
 
 def _only(calls: Counter[Key], sign: str, colour: str) -> Iterator[str]:

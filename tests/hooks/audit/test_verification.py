@@ -137,6 +137,8 @@ def test_a_rewritten_chain_is_found_by_a_hash_noted_down_earlier(path: Path) -> 
     assert verify(str(path)).ok
     report = verify(str(path), expect=(noted["seq"], noted["hash"]))
     assert first(report)[:2] == ("edited", 21)
+    assert report.first
+    assert (report.first.line, report.first.file) == (21, str(path))
 
 
 def test_random_alterations_are_all_found_and_the_first_bad_record_is_named(
