@@ -5,7 +5,7 @@ PY := .venv/bin/python
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format wheel bench bench-guard bench-audit bench-git bench-hook bench-wire bench-crash bench-interruptions lock clean
+.PHONY: help demo test check format wheel bench bench-guard bench-audit bench-git bench-hook bench-wire bench-crash bench-interruptions bench-peers lock clean
 
 help: ## Show these targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-20s %s\n", $$1, $$2 }'
@@ -33,6 +33,9 @@ bench-guard: .venv/test.stamp ## The law: verdicts on the corpus, time a call
 
 bench-audit: .venv/test.stamp ## The log: records a second, time to verify
 	@$(PY) -P bench/audit.py
+
+bench-peers: .venv/run.stamp ## Other guards beside the law, by name and version (downloads them; FILE=… for other cases)
+	@$(PY) -P bench/peers.py $(FILE)
 
 bench-crash: .venv/test.stamp ## Whole sessions killed at 20 moments (RUNS=200), each proven and resumed
 	@$(PY) -P bench/crash.py --runs $(or $(RUNS),20)

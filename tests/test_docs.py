@@ -59,6 +59,6 @@ def test_every_benchmark_has_a_target_and_make_bench_runs_it(checkout: Path) -> 
     makefile = (checkout / "Makefile").read_text(encoding="utf-8")
     [all_of_them] = re.findall(r"^bench: (.*?) ##", makefile, re.MULTILINE)
     targets = set(re.findall(r"^(bench-[a-z-]+):", makefile, re.MULTILINE))
-    assert set(all_of_them.split()) == targets
+    assert set(all_of_them.split()) == targets - {"bench-peers"}, "but for the one that downloads"
     missing = [name for name in re.findall(r"bench/\w+\.py", makefile) if not (checkout / name).is_file()]
     assert missing == []
