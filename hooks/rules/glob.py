@@ -75,12 +75,11 @@ def text_fits(text: str, pattern: str) -> bool:
 
 def fits_any(text: str, patterns: tuple[str, ...]) -> bool:
     """Tell whether a text matches one of several patterns: one search, however many there are."""
-    if len(text) > _LONG:
-        # A search through a long text takes its time for every pattern; most have a piece that is not there at all.
-        lowered = text.lower()
-        patterns = tuple(pattern for pattern in patterns if _longest(pattern) in lowered)
-        if not patterns:
-            return False
+    # Most patterns have a piece that is not there at all: compiling them, or searching a long text, takes much longer.
+    lowered = text.lower()
+    patterns = tuple([pattern for pattern in patterns if _longest(pattern) in lowered])
+    if not patterns:
+        return False
     found = _compiled.get(patterns)
     if found is None:
         if len(_compiled) >= _KEPT:
@@ -99,12 +98,14 @@ def _longest(pattern: str) -> str:
     if found is None:
         if len(_pieces) >= _KEPT:
             _pieces.clear()
-        plain = "".join(part if isinstance(part, str) else "\0" for part in pattern_parts(pattern))
-        found = _pieces[pattern] = max(plain.lower().split("\0"), key=len)
+        if "[" in pattern:
+            plain = "".join([part if isinstance(part, str) else "*" for part in pattern_parts(pattern)])
+        else:
+            plain = pattern.replace("?", "*")
+        found = _pieces[pattern] = max(plain.lower().split("*"), key=len)
     return found
 
 
-_LONG = 1000
 _pieces: dict[str, str] = {}
 _compiled: dict[tuple[str, ...], Callable[[str], object]] = {}
 _KEPT = 2048

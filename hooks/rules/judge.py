@@ -33,7 +33,6 @@ TIME_LIMIT_MS = 2000
 """How long judging the events of one command may take; what takes longer is denied, never waved through."""
 
 _KINDS = {"program": "unchecked-program", "code": "unchecked-code", "environment": "environment"}
-_SIGNS = frozenset("*?[")
 _MEMO_SIZE = 4096
 _LONGEST_REMEMBERED = 65536
 
@@ -134,7 +133,10 @@ class Judge:
         self._slots = tuple(slot for slot in slots if not slot.is_finding)
         self._by_name: dict[str, tuple[Matcher, ...]] = {}
         self.guarded = frozenset(
-            name for slot in self._slots for name in slot.programs if not set(name) & _SIGNS
+            name
+            for slot in self._slots
+            for name in slot.programs
+            if not ("*" in name or "?" in name or "[" in name)
         )
         self.files: dict[object, Judgement] = {}
         """Verdicts on the paths of file tools, kept by `files.judge_file`."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from ..frozen import replace
 from .events import ExecEvent, Value
 from .expand import value_of
-from .machine import MAX_DEPTH, Frame, Machine, Outcome, Refused, State
+from .machine import MAX_DEPTH, MAX_SOURCE, Frame, Machine, Outcome, Refused, State
 from .tree import (
     Call,
 )
 from .values import join, unknown
-from .weight import MAX_SOURCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from time import monotonic
 
 from ..errors import ConfigError
+from ..patterns import lazy
 from .evaluator import run_body
 from .events import Places, Reading
-from .machine import Frame, Machine, Refused
+from .machine import Frame, Machine, Refused, too_heavy
 from .plain import plain
-from .reader import read
 from .shfmt import Unreadable
 from .state import State
-from .weight import too_heavy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +33,8 @@ def parse(text: str) -> tuple[Stmt, ...]:
     if found is None:
         found = plain(text)
         if found is None:
+            from .reader import read
+
             check_text(text)
             found = read(text)
         if len(_cache) >= MAX_CACHED:
@@ -83,7 +83,7 @@ def _nesting(text: str) -> int:
     return deepest
 
 
-_BRACKETS = re.compile(r"[({\[\])}]")
+_BRACKETS = lazy(r"[({\[\])}]")
 
 
 def read_command(

@@ -5,8 +5,7 @@ A word first becomes atoms (text, hole or glob, each quoted or not; `None` ends 
 
 from __future__ import annotations
 
-import re
-
+from ..patterns import lazy
 from . import braces
 from .events import Glob, Hole, Value, literal
 from .globs import pieces
@@ -49,7 +48,7 @@ def _cheap(m: Machine, word: Word) -> Value | None:
     return literal(text) if word[0].quoted or not _EXPANDS.search(text) else None
 
 
-_EXPANDS = re.compile(r"^~|=~|[*?\[{]")
+_EXPANDS = lazy(r"^~|=~|[*?\[{]")
 """What in plain text is more than itself: a tilde, a glob, a brace."""
 
 

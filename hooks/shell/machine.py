@@ -23,8 +23,21 @@ MAX_WORLDS = 48
 """Combinations of possible values that one command is tried with."""
 MAX_DEPTH = 40
 """Nesting of code within code and of calls."""
+MAX_SOURCE = 32_768
+"""Characters of another language's source text that are read."""
+MAX_LIGHT = 4096
+"""A text so short can be too much only if it is made of nothing but signs, which the other limits stop."""
 PLACEHOLDER = 0xE000
 """First of the private characters that stand for unknown text inside code that is read again."""
+
+
+def too_heavy(text: str) -> bool:
+    """Tell whether shell text would take too long to judge."""
+    if len(text) <= MAX_LIGHT:
+        return False
+    from .weight import MAX_WEIGHT, weigh
+
+    return weigh(text) > MAX_WEIGHT
 
 
 class Refused(Exception):

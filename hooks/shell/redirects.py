@@ -8,11 +8,10 @@ import re
 from ..frozen import replace
 from .events import ANYWHERE, Glob, Hole, Redirect, Stdin, Value, literal
 from .expand import fields_of, value_of
-from .machine import Frame, Machine, Outcome, State
+from .machine import MAX_SOURCE, Frame, Machine, Outcome, State, too_heavy
 from .state import File
 from .tree import Redir
 from .values import EMPTY, join, unknown
-from .weight import MAX_SOURCE, too_heavy
 
 NULL = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
 

@@ -11,10 +11,6 @@ import re
 
 MAX_WEIGHT = 100_000
 """Past this a text is refused: judging it would take longer than anyone waits for a decision."""
-MAX_SOURCE = 32_768
-"""Characters of another language's source text that are read."""
-_LIGHT = 4096
-"""A text so short can weigh too much only if it is made of nothing but signs, which the evaluator's limits stop."""
 _COMMAND, _EXPANSION, _WORD, _GLOB = 60, 60, 40, 20
 
 _HERE = re.compile(r"<<(-?)[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|\\?([\w.-]+))")
@@ -24,11 +20,6 @@ _COMMANDS = re.compile(r"[;&|(\n]")
 _EXPANSIONS = re.compile(r"[$`]")
 _BLANKS = re.compile(r"[ \t]+")
 _GLOBS = re.compile(r"[*?\[{]")
-
-
-def too_heavy(text: str) -> bool:
-    """Tell whether shell text would take too long to judge."""
-    return len(text) > _LIGHT and weigh(text) > MAX_WEIGHT
 
 
 def weigh(text: str) -> int:

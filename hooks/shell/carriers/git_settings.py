@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
+from ...patterns import lazy
 from ..events import Redirect, Value, literal
 from ..machine import Frame, Machine, State
 from ..options import has, values_of
 from ..programs import make_event
 
-CODE_KEYS = re.compile(
+CODE_KEYS = lazy(
     r"core\.(?:pager|editor|sshcommand|askpass|fsmonitor|gitproxy|alternaterefscommand)|pager\..+|sequence\.editor"
     r"|diff\.external|diff\..+\.(?:textconv|command)|merge\..+\.driver|filter\..+\.(?:clean|smudge|process)"
     r"|(?:diff|merge)tool\..+\.cmd|gpg\.(?:.+\.)?program|credential\.(?:.+\.)?helper|web\.browser|browser\..+\.cmd"
@@ -20,12 +21,12 @@ CODE_KEYS = re.compile(
     re.IGNORECASE,
 )
 """Settings whose value git runs (git-config manual)."""
-NOT_CODE = re.compile(r"core\.hookspath|init\.templatedir|protocol\..*", re.IGNORECASE)
-_OBEYED = re.compile(
+NOT_CODE = lazy(r"core\.hookspath|init\.templatedir|protocol\..*", re.IGNORECASE)
+_OBEYED = lazy(
     r"core\.hookspath|init\.templatedir|include\.path|includeif\..+\.path|protocol\..+\.allow", re.IGNORECASE
 )
 """Settings that name hooks, further settings or transports, whatever their value."""
-_CUT = re.compile(r"[;|&]+")
+_CUT = lazy(r"[;|&]+")
 _ORDINARY = frozenset(
     "true false 0 1 yes no on off cat less more vi vim nvim nano emacs emacsclient code subl meld vimdiff nvimdiff kdiff3"
     " difft delta bat diff-so-fancy diff-highlight cache store osxkeychain manager manager-core libsecret wincred gh glab"
