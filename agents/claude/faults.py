@@ -187,4 +187,4 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _say(error: BaseException) -> str:
-    return (str(error) or type(error).__name__)[:300]
+    return " ".join((str(error) or type(error).__name__).split())[:300]
