@@ -7,13 +7,17 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Protocol
+    from typing import Any, Protocol, Self
 
     class Digest(Protocol):
         """What both modules' digests can do."""
 
         def update(self, data: bytes, /) -> None:
             """Take in more."""
+
+        def copy(self) -> Self:
+            """Give another one that goes on from here."""
+            ...
 
         def digest(self) -> bytes:
             """Give it as bytes."""

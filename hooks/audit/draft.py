@@ -41,8 +41,9 @@ class Drafter:
     """
 
     def __init__(self, session_id: str, law: dict[str, str], key: bytes, redactor: Redactor) -> None:
-        self._key, self._redactor = key, redactor
-        self._sha256, self._blake2b = makers()
+        self._redactor = redactor
+        self._sha256, blake2b = makers()
+        self._mac = blake2b(key=key, digest_size=32)
         self._law = members(law, ("policy_sha256", "enforcement"))
         self._nobody = members({"session_id": session_id, "depth": 0, "turn": 0}, WHO_FIELDS)
         self._agents: dict[int, tuple[RunRef, str]] = {}
@@ -115,8 +116,9 @@ class Drafter:
         """Give the fields of the arguments. The keyed digest is of the originals' SHA-256, which mostly is there already."""
         digest = self._sha256(utf8(given))
         before = digest if given is original else self._sha256(utf8(original))
-        mac = self._blake2b(before.digest(), key=self._key, digest_size=32).hexdigest()
-        return f'"input":{given},"input_sha256":"{digest.hexdigest()}","input_mac":"{mac}"'
+        mac = self._mac.copy()
+        mac.update(before.digest())
+        return f'"input":{given},"input_sha256":"{digest.hexdigest()}","input_mac":"{mac.hexdigest()}"'
 
 
 def _further(extra: dict[str, Any]) -> str:

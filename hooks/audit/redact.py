@@ -71,7 +71,8 @@ _LONG_TEXT = 1000
 """From this length on a text is looked at at once: asking first whether it is worth it saves nothing there."""
 
 _NAMES_KNOWN = 1024
-_TEXTS_KNOWN = 32
+_SHORT_KNOWN = 1024
+_LONG_KNOWN = 32
 _LONGEST_KNOWN = 64 * 1024
 
 
@@ -93,8 +94,8 @@ class Redactor:
         self._guess = guess
         self._names: dict[str, tuple[str, bool]] = {}
         """Names of fields -> how they are written, and whether their value may be a secret."""
-        self._harmless: dict[str, None] = {}
-        """Long texts in which nothing was found: a prompt stands in several records, and what failed is tried again."""
+        self._harmless, self._harmless_long = set[str](), set[str]()
+        """Texts in which nothing was found: many commands are given often, a prompt stands in several records."""
 
     def clean(self, value: Any) -> Any:
         """Give plain data with every secret replaced, names of fields included; the same object where there was none."""
@@ -119,6 +120,14 @@ class Redactor:
         """Say whether text, or the JSON of some data, may hold a secret; quick, and wrong only on the safe side."""
         if len(text) >= _LONG_TEXT:
             return True
+        if text in self._harmless:
+            return False
+        if self._may_hold(text):
+            return True
+        _remember(self._harmless, text, _SHORT_KNOWN)
+        return False
+
+    def _may_hold(self, text: str) -> bool:
         data = text.encode("utf-8", "surrogatepass")
         if data.translate(_TOKEN_CLASS).find(_RUN) >= 0 or data.translate(_BASE64_CLASS).find(_LONG_RUN) >= 0:
             return True
@@ -128,13 +137,11 @@ class Redactor:
         return assigned.may_hold(assigned.lower(text))
 
     def _clean_long(self, text: str) -> str:
-        if text in self._harmless:
+        if text in self._harmless_long:
             return text
         cleaned = self._search(text)
         if cleaned is text and len(text) <= _LONGEST_KNOWN:
-            if len(self._harmless) >= _TEXTS_KNOWN:
-                self._harmless.clear()
-            self._harmless[text] = None
+            _remember(self._harmless_long, text, _LONG_KNOWN)
         return cleaned
 
     def _search(self, text: str) -> str:
@@ -182,6 +189,12 @@ class Redactor:
 
     def _telling(self, text: str) -> list[str]:
         return self._words.telling(text.encode("utf-8", "surrogatepass"))[0]
+
+
+def _remember(known: set[str], text: str, most: int) -> None:
+    if len(known) >= most:
+        known.clear()
+    known.add(text)
 
 
 def mark(kind: str) -> str:
