@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .conversation import Exchange
 
@@ -61,8 +62,12 @@ def read_parts(results: Sequence[Exchange]) -> Reading:
     return Reading(text if tail else text + "\n", wanted=())
 
 
-def _split(result: str) -> tuple[dict[int, str], str]:
-    """Tell the numbered lines of a result from the notes around them; a line that was cut in two is neither."""
+@lru_cache(maxsize=256)
+def _split(result: str) -> tuple[Mapping[int, str], str]:
+    """Tell the numbered lines of a result from the notes around them; a line that was cut in two is neither.
+
+    Every request of an agent shows its results again, so each is taken apart once.
+    """
     shown: dict[int, str] = {}
     rows = result.split("\n")
     cut = {place for place, row in enumerate(rows) if CUT_RESULT in row}
@@ -80,7 +85,7 @@ def _split(result: str) -> tuple[dict[int, str], str]:
     return shown, "\n".join(notes)
 
 
-def _problem(shown: dict[int, str], notes: str) -> str:
+def _problem(shown: Mapping[int, str], notes: str) -> str:
     if "not UTF-8" in notes:
         return "it is not UTF-8"
     if "edit_file cannot change it" in notes:
