@@ -7,7 +7,6 @@ from typing import Any
 
 import anyio
 import orjson
-import tenacity
 from anthropic.types import Message, MessageTokensCount
 
 from decurion.hooks import DecurionError
@@ -65,6 +64,8 @@ class ClaudeModel:
 
     async def _try_again(self, request: ModelRequest, history: History, tries: Tries, first: Failed) -> Reply:
         """Go on from a failure: tenacity sees it as its first try. Most requests never come here."""
+        import tenacity  # here, for few sessions need it
+
         failures = [first]
 
         async def attempt() -> Reply:

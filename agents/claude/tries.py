@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-
-import tenacity
+from typing import TYPE_CHECKING
 
 from ..clock import Clock
 from ..errors import ModelError, Unreachable
 from ..model import ModelRequest, Progress
 from .faults import Failed, Failure
 from .settings import ClientSettings, WireEvent
+
+if TYPE_CHECKING:
+    import tenacity
 
 SPREAD = 0.25  # of a wait that the server named: two agents told the same second do not strike in it together
 STRANGER = 3  # tries for an address that never answered yet: more likely wrong than down
