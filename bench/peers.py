@@ -18,9 +18,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -67,7 +68,7 @@ class Answer:
 
 def main(files: list[str]) -> int:
     """Measure each guard and print a table for each file; the exit code is 1 where a peer could not be measured."""
-    sets = {path: list(_rows(path)) for path in map(Path, files or (CORPUS, BLIND))}
+    sets = {path: _rows(path) for path in map(Path, files or (CORPUS, BLIND))}
     missing: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="decurion-peers-") as folder:
         try:
@@ -204,15 +205,18 @@ def _run(
     return done.stdout
 
 
-def _rows(path: Path) -> Iterator[dict[str, str]]:
+def _rows(path: Path) -> list[dict[str, str]]:
     try:
-        for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
-            row = json.loads(line)
-            if not isinstance(row.get("cmd"), str) or row.get("should") not in {"deny", "allow"}:
-                sys.exit(f"{path}:{number}: needs `cmd`, and `should`: `deny` or `allow`")
-            yield row
+        rows: list[Any] = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     except (OSError, ValueError) as error:
         sys.exit(f"{path}: {error}")
+    for number, row in enumerate(rows, start=1):
+        match row:
+            case {"cmd": str(), "should": "deny" | "allow"}:
+                continue
+            case _:
+                sys.exit(f"{path}:{number}: needs `cmd`, and `should`: `deny` or `allow`")
+    return rows or sys.exit(f"{path}: no rows")
 
 
 def _table(bench: Bench, path: Path, rows: list[dict[str, str]]) -> dict[str, str]:
