@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ from ..options import (
     SessionOptions,
     WorkOptions,
 )
+from ..screen import can_draw
 from ..stdin import task_text
 
 _WITHOUT = ("cache", "thinking", "streaming", "count_tokens", "share_prefix")
@@ -51,7 +50,7 @@ MODEL = (
     click.option("--base-url", default="", help="An Anthropic-compatible endpoint. Default: ANTHROPIC_BASE_URL."),
     click.option("--effort", default="", metavar="LEVEL", help="How hard the models work: low, medium, high, xhigh, max."),
     click.option("--thinking", default="", metavar="HOW", help="adaptive, off, or how many tokens to think with at most."),
-    click.option("--clear-above", type=click.IntRange(1), default=None, metavar="TOKENS", help="Let the API clear old tool results above so many (context editing, its beta); else decurion does near the end of the window."),
+    click.option("--clear-above", type=click.IntRange(1), default=None, metavar="TOKENS", help="Let the API clear old tool results above so many (context editing, its beta); without it decurion does near the end of the window."),
     click.option("--without", multiple=True, type=click.Choice(_WITHOUT), help="What the endpoint lacks."),
 )  # fmt: skip
 LIMITS = (
@@ -139,6 +138,20 @@ def workspace_of(given: dict[str, Any]) -> Path:
     return workspace.resolve()
 
 
+def _model_options(given: dict[str, Any]) -> ModelOptions:
+    return ModelOptions(
+        name=given["model"],
+        subagent=given["subagent_model"],
+        fallback=given["fallback_model"],
+        provider=given["provider"],
+        base_url=given["base_url"],
+        effort=given["effort"],
+        thinking=given["thinking"],
+        clear_above=given["clear_above"] or 0,
+        without=given["without"],
+    )
+
+
 def session_options(given: dict[str, Any]) -> SessionOptions:
     """Turn the command line into the values that the library takes.
 
@@ -152,17 +165,7 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
         )
     return SessionOptions(
         workspace=workspace,
-        model=ModelOptions(
-            name=given["model"],
-            subagent=given["subagent_model"],
-            fallback=given["fallback_model"],
-            provider=given["provider"],
-            base_url=given["base_url"],
-            effort=given["effort"],
-            thinking=given["thinking"],
-            clear_above=given["clear_above"] or 0,
-            without=given["without"],
-        ),
+        model=_model_options(given),
         limits=LimitOptions(
             lead_turns=given["max_turns"],
             usd=given["max_budget_usd"],
@@ -229,8 +232,7 @@ def resumed_options(given: dict[str, Any], session: str) -> SessionOptions:
 
 def start(chosen: SessionOptions, prompt: str, given: dict[str, Any]) -> int:
     """Run a session as the output options say; the first sign of life comes before the large imports."""
-    drawn = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-    if drawn and given["output_format"] == "text" and not given["print_mode"]:
+    if can_draw() and given["output_format"] == "text" and not given["print_mode"]:
         click.echo("starting …\r", nl=False, err=True)
     from ..running import run_session
 
