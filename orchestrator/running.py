@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 import time
 from collections.abc import Generator, Mapping
@@ -23,7 +22,7 @@ from decurion.hooks.audit import Redactor
 
 from .naming import program
 from .options import SessionOptions
-from .screen import counted, on_screen
+from .screen import can_draw, counted, on_screen
 from .session import ENFORCEMENT, Finished, Session, open_session
 from .signals import until_signal
 from .views import PlainLines, StreamJson, result_message, terminal_approver
@@ -152,7 +151,7 @@ def _output(output_format: str, *, quiet: bool, verbose: bool) -> Generator[Outp
         yield _Json(stream=output_format == "stream-json")
     elif quiet:
         yield Output()
-    elif sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+    elif can_draw():
         from rich.console import Console
 
         from .views import LiveTree

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """What moves the cursor, turns the reading direction, or cannot be written at all; lines and tabs are no harm."""
+
+
+def can_draw() -> bool:
+    """Whether standard error is a terminal that moves its cursor and knows the signs a picture is drawn with."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and sys.stderr.encoding.lower() == "utf-8"
 
 
 def on_screen(text: str) -> str:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
+
 import pytest
 
-from decurion.orchestrator.screen import counted, on_a_line, on_screen
+from decurion.orchestrator.screen import can_draw, counted, on_a_line, on_screen
 
 
 @pytest.mark.parametrize(
@@ -22,6 +26,24 @@ from decurion.orchestrator.screen import counted, on_a_line, on_screen
 def test_controls_are_spelt_out_and_everything_else_stays(text: str, shown: str) -> None:
     assert on_screen(text) == shown
     shown.encode()
+
+
+@pytest.mark.parametrize(
+    ("term", "encoding", "drawn"),
+    [("xterm", "utf-8", True), ("dumb", "utf-8", False), ("xterm", "ascii", False)],
+)
+def test_a_picture_is_drawn_only_where_it_can_be_seen(
+    monkeypatch: pytest.MonkeyPatch, term: str, encoding: str, *, drawn: bool
+) -> None:
+    master, terminal = os.openpty()
+    monkeypatch.setenv("TERM", term)
+    with os.fdopen(terminal, "w", encoding=encoding) as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert can_draw() == drawn
+    os.close(master)
+    with Path(os.devnull).open("w", encoding=encoding) as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert not can_draw()
 
 
 def test_one_line_has_no_breaks_and_single_blanks() -> None:
