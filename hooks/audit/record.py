@@ -71,11 +71,12 @@ EVENTS = (
     "hook_failed",
     "model_request",
     "retry",
+    "fallback",
+    "cache_miss",
     "compaction",
     "checkpoint",
     "repair",
     "rotate",
-    "trust",
     "merge",
     "note",
 )

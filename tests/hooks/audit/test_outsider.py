@@ -54,6 +54,21 @@ def test_every_field_and_event_is_documented(checkout: Path, tmp_path: Path) -> 
     names = set(re.findall(r"`([a-z_0-9]+)`", documented))
     assert set(FIELDS) <= names
     assert set(EVENTS) <= names
+
+
+def test_no_event_is_written_that_is_not_documented(checkout: Path) -> None:
+    """Whatever the sources write: `log.write(ref, "event", …)`, or told of on the wire."""
+    written = re.compile(r'log\.write\(\s*[\w.]+,\s*"(\w+)"|WireEvent\("(\w+)"')
+    found = {
+        name
+        for folder in ("hooks", "agents", "orchestrator")
+        for file in (checkout / folder).rglob("*.py")
+        for names in written.findall(file.read_text(encoding="utf-8"))
+        for name in names
+        if name
+    }
+    assert {"planned", "retry", "merge"} <= found
+    assert found <= set(EVENTS)
     path = write_session(tmp_path / "audit.jsonl")
     used = {name for record in records(str(path)) for name in record}
     assert used <= names
