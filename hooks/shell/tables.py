@@ -50,14 +50,15 @@ NAMED_PROGRAMS = _words(
 """Programs some of whose options name another one (`carriers.named_programs`)."""
 
 LOADERS = _words(
-    "act amm ansible-playbook ant astro ava babel bundle cabal cargo chef-client cmake commitlint csi ctest"
-    " cucumber cypress direnv docker docker-compose dotnet dune earthly elixir esbuild eslint fab foreman gdb git"
+    "amm ansible-playbook ant astro ava babel bundle cabal cargo chef-client cmake commitlint csi ctest"
+    " cucumber cypress direnv docker docker-compose dotnet dune elixir esbuild eslint fab foreman gdb git"
     " go gradle gradlew grunt guard gulp hatch hivemind honcho inv invoke java jest karma kotlin lefthook"
-    " lint-staged lldb make meson mix mocha mutt mvn mvnw next nim ninja nox nuxt nvim nx ocaml overmind packer"
-    " parcel pdm pest phpunit pip pip3 playwright pm2 podman podman-compose poe poetry postcss pre-commit prettier"
-    " puppet py.test pytest python-build rake release-it rollup rspec rustc salt-call sbt scala scala-cli scp"
-    " screen semantic-release sftp skaffold sqlite3 ssh stack storybook stylelint supervisord tailwindcss tap task"
-    " taskipy thor tilt tmux tox tsup turbo unittest uv vagrant vim vite vitest webpack xinit zig"
+    " lint-staged lldb make meson mix mocha mvn mvnw next nim ninja nox nuxt nx ocaml overmind packer"
+    " parcel pdm pest phpunit pip pip3 playwright pm2 podman podman-compose poe poetry postcss pre-commit"
+    " prettier puppet py.test pytest python-build rake release-it rollup rspec rustc salt-call sbt scala"
+    " scala-cli scp semantic-release sftp skaffold sqlite3 ssh stack storybook stylelint supervisord"
+    " tailwindcss tap task taskipy thor tilt tmux tox tsup turbo unittest uv vagrant vite vitest webpack"
+    " zig"
 )
 """Tools that load files by themselves (`carriers.loaded_files`)."""
 

@@ -7,6 +7,7 @@ a library's function that deletes what it is given does nothing by being there.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from ...frozen import replace
 from ..code import run_shell
@@ -38,10 +39,14 @@ _LOADED: dict[str, str] = {
                      "lint-staged", "semantic-release", "release-it", "commitlint", "postcss", "tailwindcss", "storybook", "astro"), _JS),
     **dict.fromkeys(("docker", "docker-compose", "podman", "podman-compose"), r"(?:docker-)?compose\.ya?ml"),
     **dict.fromkeys(("pytest", "py.test", "unittest"), r".*\.py"),
-    **dict.fromkeys(("gdb", "lldb", "sqlite3", "tmux", "ssh", "scp", "sftp", "git", "ansible-playbook", "supervisord", "act", "earthly",
-                     "packer", "skaffold", "tilt", "salt-call", "chef-client", "puppet", "xinit", "screen", "mutt", "vim", "nvim"), r"(?!)"),
+    **dict.fromkeys(("gdb", "lldb", "sqlite3", "tmux", "ssh", "scp", "sftp", "git", "ansible-playbook", "supervisord", "packer",
+                     "skaffold", "tilt", "salt-call", "chef-client", "puppet"), r"(?!)"),
 }  # fmt: skip
 """Tool to the names of files it loads unasked; a file named among its arguments is loaded too."""
+_GIVEN_BY = {"ssh": "-F", "scp": "-F", "sftp": "-F", "git": "include.path=", "tmux": "-f", "sqlite3": ".read", "docker": "-f", "podman": "-f",
+             "docker-compose": "-f", "podman-compose": "-f"}  # fmt: skip
+_PAGES = (".md", ".rst", ".html", ".adoc", ".csv", ".json")
+"""What is read by people or as data."""
 _MARKS = re.compile(
     r"[:=!\"'`\[\],(){}]+|\b(?:COMMAND|ProxyCommand|LocalCommand|platform shell|shell|command|run-shell|exec)\b"
 )
@@ -55,7 +60,7 @@ _LINES = 400
 def follow(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
     """Judge what the command wrote and this tool loads."""
     wanted = re.compile(_LOADED[event.name or ""])
-    named = " ".join(m.hide(value) for value in event.argv)
+    named = _named(m, event)
     inner = replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
     events, unknowns = len(m.events), len(m.unknowns)
     for path, file in list(st.files.items()):
@@ -68,6 +73,19 @@ def follow(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
         _absent(m, st, inner, named)
     m.events[events:] = [found for found in m.events[events:] if not any(value.holes for value in found.argv)]
     del m.unknowns[unknowns:]
+
+
+def _named(m: Machine, event: ExecEvent) -> str:
+    """The words that may name a file to load: those of the option for it, where a tool has one."""
+    option = _GIVEN_BY.get(event.name or "")
+    words = [m.hide(value) for value in event.argv]
+    if option is not None:
+        words = [
+            word
+            for last, word in pairwise(("", *words))
+            if last == option or word.startswith(option) or option in word[1:]
+        ]
+    return " ".join(word for word in words if not word.endswith(_PAGES))
 
 
 def _absent(m: Machine, st: State, fr: Frame, named: str) -> None:

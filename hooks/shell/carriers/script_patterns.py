@@ -42,6 +42,13 @@ IDENTITY = re.compile(
     r"(?:set(?:e|re|res)?[ugUG]id|Set(?:e|re|res)?[ug]id|change_privilege|grant_privilege|eid=|setgroups)\(?\s*\(?\s*0\b|\$[<>]\s*=\s*0\b"
 )
 """Calls by which a process becomes root."""
+EACH_OF = re.compile(
+    r"\bfor\s*\(\s*(?:const|let|var)\s+(\w+)\s+of\s+\[([^\[\]]*)\]|\bfor(?:each)?\s+(?:my\s+)?\$(\w+)\s*\(([^()]*)\)"
+    r"|\[([^\[\]]*)\]\.(?:forEach|map|each)\s*(?:\(|do\b|\{)\s*(?:async\s*)?[(|]*\s*(\w+)|%w[\[(]([^\])]*)[\])]\.each\s*(?:do|\{)\s*\|(\w+)\|"
+)
+"""A name that stands for each of a list of literals."""
+WAITS = re.compile(r"\b(?:accept|wait(?:pid)?|listen|poll|select|epoll)\w*\s*\(")
+"""What a server does before it forks."""
 WALK = re.compile(
     r"\bFile::Find\b|\bFind\.find\b|\bfind\s*\(\s*(?:\{|sub\b|\\&)|\bfinddepth\s*\(|filepath\.Walk\w*|\bfs\.WalkDir|WalkDir::new|RecursiveDirectoryIterator|\bwalkdir\b"
     r"|Files\.(?:walk\w*|list)|\breaddir(?:Sync)?\b|\bopendir\b|\bscandir\b|\bDir\.(?:each\w*|children|entries|glob)\b|\bDirectory\.(?:Get|Enumerate)\w+|\blfs\.dir\b|\bdirectory_iterator\b|\bnftw\s*\("

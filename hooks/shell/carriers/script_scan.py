@@ -18,6 +18,7 @@ from .script_patterns import (
     DELETE,
     DELETE_TREE,
     EACH_DELETE,
+    EACH_OF,
     EVAL,
     FETCHED,
     FETCHED_RUN,
@@ -35,6 +36,7 @@ from .script_patterns import (
     RENAME,
     SHELL,
     STRING,
+    WAITS,
     WALK,
     WHOLE_ENVIRONMENT,
     WRITE,
@@ -65,7 +67,8 @@ class Scanner(Words):
             value, _end = self._literal(source, found.end())
             if value is not None and not (self.language == "perl" and TRANSLATED.search(source)):
                 self.names[found[1]] = value
-        if self.language in FORKING and FORKS.search(source):
+        self._lists(source)
+        if self.language in FORKING and FORKS.search(source) and not WAITS.search(source):
             self.m.fork_bomb = self.m.fork_bomb or self.fr.segment
         self._shell_calls(source)
         self._file_calls(source)
@@ -80,6 +83,17 @@ class Scanner(Words):
                 why = f"{self.language} would run code that it fetches first"
                 self.m.unchecked(
                     "code", self.fr.segment, why, program=self.language, sources=tuple(self.m.trace[-1:])
+                )
+
+    def _lists(self, source: str) -> None:
+        """Names that stand for each of some literals: for the one that lies farthest away."""
+        for found in EACH_OF.finditer(source):
+            one, first, two, second, third, three, fourth, four = found.groups()
+            name, body = (one or two or three or four), (first or second or third or fourth or "")
+            words = [text[1:-1] for text in re.findall(STRING, body)] or (body.split() if fourth else [])
+            if name and words:
+                self.names[name] = self.m.value(
+                    max(words, key=lambda word: word.startswith(("/", "~", "..")))
                 )
 
     def _enter(self, source: str, at: int) -> None:

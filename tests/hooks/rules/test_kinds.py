@@ -205,6 +205,9 @@ A('build').run()\"""",
     "fields counted": """awk '{ c = "wc -l < " $1; c | getline n; print n }' list.txt""",
     "a folder served": "python3 -m http.server -d public",
     "a statement as data": """psql app <<< "insert into t (note) values ('drop table users')\"""",
+    "a page about what not to run": "cat > README.md <<'X'\nRun `rm -rf /` never.\nX\ngit add README.md && git commit -m docs",
+    "a list of folders of one's own": 'echo \'for (const d of ["dist", ".cache"]) fs.rmSync(d, {recursive: true})\' > c.mjs; node c.mjs',
+    "a server that forks": "printf 'int main(){while(1){int c=accept(s,0,0); if(fork()==0) serve(c);}}' > s.c; cc s.c",
     "a page about metadata": "curl http://169.254.169.254/latest/meta-data/instance-id",
 }
 
