@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .errors import GitError
@@ -23,12 +23,14 @@ from .worktree import load as load_tree
 class Holding:
     """One thing that a session holds.
 
-    `safe` says that removing it loses nothing; `why` says what it is, or what would be lost.
+    `safe` says that removing it loses nothing; `why` says what it is, or what would be lost; `alone` that it can go
+    without the rest.
     """
 
     place: str
     safe: bool
     why: str
+    alone: bool = False
 
 
 async def survey_session(state_dir: Path, session_id: str) -> tuple[Holding, ...]:
@@ -40,7 +42,8 @@ async def survey_session(state_dir: Path, session_id: str) -> tuple[Holding, ...
     if handle is None:
         return (Holding(str(home), safe=False, why="the session is running"),)
     try:
-        return tuple([holding async for holding in _look(hub_at(home, session_id, {}))])
+        found = tuple([holding async for holding in _look(hub_at(home, session_id, {}))])
+        return found or (Holding(str(home), safe=True, why="holds no work"),)
     except (GitError, OSError, ValueError) as error:
         return (Holding(str(home), safe=False, why=f"it cannot be examined: {error}"),)
     finally:
@@ -53,26 +56,46 @@ async def clean_session(state_dir: Path, session_id: str, *, dry_run: bool) -> t
     Worktrees with anything uncommitted get a commit under a ref first, so the next call finds them safe; the hub goes
     only when each of its works is merged into a branch that the user's repository has.
     """
+    home, doomed = state_dir / "git", state_dir / "git.removed"
     found = await survey_session(state_dir, session_id)
-    if dry_run or not found:
-        return found
-    home = state_dir / "git"
-    if all(holding.safe for holding in found):
-        shutil.rmtree(home)
-        return found
-    handle = try_lock(home / "run.lock")
+    whole = all(holding.safe for holding in found)
+    if dry_run:
+        return found if whole else tuple(one if one.alone else _with_the_rest(one) for one in found)
+    if doomed.is_dir():
+        shutil.rmtree(doomed)  # cut off while it was removed
+    handle = try_lock(home / "run.lock") if found else None
     if handle is None:
+        return found
+    if whole:
+        home.rename(doomed)  # in one step: what is half removed could not be examined any more
+        os.close(handle)
+        shutil.rmtree(doomed)
         return found
     try:
         hub = hub_at(home, session_id, {})
         for tree in _trees(hub):
             work = await tree.seal(f"Left in the worktree of {tree.agent_id}")
             await remove(tree, work)
+        for kept in (home / "kept").glob(f"*{HALF_MADE}*"):
+            shutil.rmtree(kept)
     except (GitError, OSError, ValueError):
-        pass  # kept, as `found` says
+        pass  # kept, as the next look says
     finally:
         os.close(handle)
-    return await survey_session(state_dir, session_id)
+    left = await survey_session(state_dir, session_id)
+    still = {holding.place for holding in left}
+    gone = (holding for holding in found if holding.place not in still)
+    saved = (
+        replace(one, safe=True, why=one.why if one.safe else "its files are in a commit now") for one in gone
+    )
+    return (*saved, *map(_with_the_rest, left))
+
+
+def _with_the_rest(holding: Holding) -> Holding:
+    """What stays although nothing would be lost: the hub goes as a whole or not at all."""
+    if not holding.safe:
+        return holding
+    return replace(holding, safe=False, why=f"{holding.why}; it goes when all of the session can")
 
 
 async def _look(hub: Hub) -> AsyncIterator[Holding]:
@@ -91,7 +114,8 @@ async def _look(hub: Hub) -> AsyncIterator[Holding]:
 
 def _kept_holding(kept: Path) -> Holding:
     if HALF_MADE in kept.name:
-        return Holding(str(kept), safe=True, why="a worktree cut off while it was made: nobody worked there")
+        why = "a worktree cut off while it was made: nobody worked there"
+        return Holding(str(kept), safe=True, why=why, alone=True)
     if FOUND in kept.name:
         why = "a worktree that was in the way when the agent's was made again: no commit may hold its files"
         return Holding(str(kept), safe=False, why=why)
@@ -119,7 +143,7 @@ async def _tree_holding(hub: Hub, tree: Worktree) -> Holding:
         return Holding(str(tree.root), safe=False, why="holds ignored files or nested repositories")
     known = {await hub.tree(commit) for commit in (tree.base, *(await hub.refs("agent", tree.name)).values())}
     if now in known:
-        return Holding(str(tree.root), safe=True, why="all files are in a commit")
+        return Holding(str(tree.root), safe=True, why="all files are in a commit", alone=True)
     return Holding(str(tree.root), safe=False, why="holds uncommitted files")
 
 

@@ -200,9 +200,9 @@ class Worktree:
         visited.pop(self.base, None)
         if not visited:
             return []
-        ours = (
-            await self.hub.refs("agent", self.name, "turn")
-        ).values()  # one stood at it when it was restored
+        kept = await self.hub.refs("agent", self.name)
+        # Where the worktree was made again, git stood at a commit of ours: a checkpoint, or the finished work.
+        ours = [oid for name, oid in kept.items() if name == "head" or name.startswith("turn/")]
         beside = await self.hub.git.run("rev-list", *visited, "--not", commit, self.base, *ours)
         strays = [oid for oid in visited if oid in set(beside.line.split())]
         for number, oid in enumerate(strays, 1):

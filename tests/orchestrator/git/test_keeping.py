@@ -77,7 +77,9 @@ async def test_an_old_worktree_with_uncommitted_files_is_never_swept(
     assert (found["old"].safe, found["old"].why) == (False, "holds uncommitted files")
     assert await clean_session(state, "s1", dry_run=True)
     assert (tree.root / "unsaved.txt").exists()
-    await clean_session(state, "s1", dry_run=False)
+    gone, left = await clean_session(state, "s1", dry_run=False)
+    assert (gone.safe, gone.why) == (True, "its files are in a commit now")
+    assert (left.safe, left.why) == (False, "is in no branch of your repository")
     third = await Isolation.prepare(repository.path, state, "s1")
     assert (
         await third.hub.git.line("cat-file", "-p", "refs/agents/s1/agent/old/head:unsaved.txt") == "unsaved"
@@ -97,10 +99,12 @@ async def test_a_session_whose_work_is_in_a_branch_is_cleaned_away(
     await isolation.hand_back()
     await isolation.aclose()
     repository.git("branch", "-q", "-m", "decurion/s1", "kept-under-another-name")
+    (state / "git.removed/hub.git").mkdir(parents=True)  # an earlier removal was cut off
     found = await clean_session(state, "s1", dry_run=False)
     assert all(item.safe for item in found)
     assert [item.why for item in found] == ["is in the branch kept-under-another-name of your repository"]
     assert not (state / "git").exists()
+    assert not (state / "git.removed").exists()
     assert repository.git("show", "kept-under-another-name:new.txt") == "x"
 
 
@@ -202,7 +206,8 @@ async def test_a_finished_agent_that_goes_on_finds_its_files(isolation: Isolatio
     assert (again.root / "new.txt").read_text() == "x\n"
     (again.root / "more.txt").write_text("y\n")
     second = await isolation.finish(again, "more work")
-    assert (second.base, second.files) == (first.base, ("more.txt", "new.txt"))
+    assert (second.base, second.files, second.notices) == (first.base, ("more.txt", "new.txt"), ())
+    assert await isolation.hub.refs("agent", "a", "stray") == {}
 
 
 async def test_work_survives_being_written_down(isolation: Isolation) -> None:
