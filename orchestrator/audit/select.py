@@ -30,10 +30,20 @@ _TEXTS = itemgetter(
 )  # fmt: skip
 _COUNTS = itemgetter("seq", "depth", "turn")
 _NUMBERS = itemgetter("output_bytes", "exit_status", "duration_ms")
-_FURTHER_TEXTS = ("id", "model", "source", "status", "stop_reason", "cwd", "workspace", "description")
-_FURTHER_NUMBERS = (
-    "input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "seconds", "turns",
-)  # fmt: skip
+_FURTHER_TEXTS = frozenset(
+    ("id", "model", "source", "status", "stop_reason", "cwd", "workspace", "description")
+)
+_FURTHER_NUMBERS = frozenset(
+    (
+        "input_tokens",
+        "output_tokens",
+        "cache_creation_input_tokens",
+        "cache_read_input_tokens",
+        "seconds",
+        "turns",
+    )
+)
+_FURTHER = _FURTHER_TEXTS | _FURTHER_NUMBERS | {"files_changed"}
 _TEXT_OR_NONE = {str, type(None)}
 _NUMBER_OR_NONE = {int, float, type(None)}
 
@@ -138,11 +148,15 @@ def _is_record(record: Record) -> bool:
         and _TEXT_OR_NONE.issuperset(map(type, _TEXTS(record)))
         and {*map(type, _COUNTS(record))} == {int}
         and _NUMBER_OR_NONE.issuperset(map(type, _NUMBERS(record)))
-        and _NUMBER_OR_NONE.issuperset(map(type, map(record.get, _FURTHER_NUMBERS)))
-        and _TEXT_OR_NONE.issuperset(map(type, map(record.get, _FURTHER_TEXTS)))
-        and {*map(type, record.get("files_changed") or ())} <= {str}
         and datetime.fromisoformat(record["ts"]).tzinfo is UTC
+        and all(_is_right(name, record[name]) for name in record.keys() & _FURTHER)
     )
+
+
+def _is_right(name: str, value: Any) -> bool:
+    if name == "files_changed":
+        return value is None or (hasattr(value, "append") and {*map(type, value)} <= {str})
+    return type(value) in (_TEXT_OR_NONE if name in _FURTHER_TEXTS else _NUMBER_OR_NONE)
 
 
 def _candidates(path: Path, wanted: Filter) -> Iterator[bytes]:
