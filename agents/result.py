@@ -85,10 +85,11 @@ class SubagentResult:
     def status_line(self) -> str:
         """Return the one line that says how the run ended."""
         partial = ", incomplete" if self.partial else ""
+        turns = "1 turn" if self.turns == 1 else f"{self.turns} turns"
         detail = f": {self.error}" if self.error else ""
         files = ", ".join(change.path for change in self.files_changed[:20])
         changed = f"; files changed: {files}" if files else ""
-        return f"[subagent {self.agent_type} ended: {self.status}{partial} after {self.turns} turns{detail}{changed}]"
+        return f"[subagent {self.agent_type} ended: {self.status}{partial} after {turns}{detail}{changed}]"
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data for result.json and the json output formats."""
