@@ -213,29 +213,48 @@ def _has_exactly(arguments: Arguments, choice: str) -> bool:
 
 def rest_after(words: tuple[Word, ...], wanted: str) -> tuple[Word, ...] | None:
     """Take a subcommand (`stash drop|clear`) off the leading words; None if it is not there."""
-    for position, choices in enumerate(wanted.split()):
-        del position
-        skipped = _skip_to(words, choices)
+    for exact, patterns in _steps(wanted):
+        skipped = _skip_to(words, exact, patterns)
         if skipped is None:
             return None
         words = skipped
     return words
 
 
-def _skip_to(words: tuple[Word, ...], choices: str) -> tuple[Word, ...] | None:
+_Step = tuple[frozenset[str], tuple[str, ...]]
+"""The words that would do, and the patterns."""
+_split: dict[str, tuple[_Step, ...]] = {}
+
+
+def _steps(wanted: str) -> tuple[_Step, ...]:
+    """Take a subcommand apart, once: rules are few."""
+    found = _split.get(wanted)
+    if found is None:
+        choices = [step.split("|") for step in wanted.split()]
+        found = _split[wanted] = tuple(
+            (frozenset(step), tuple([choice for choice in step if "*" in choice])) for step in choices
+        )
+    return found
+
+
+def _skip_to(
+    words: tuple[Word, ...], exact: frozenset[str], patterns: tuple[str, ...]
+) -> tuple[Word, ...] | None:
     for index, word in enumerate(words):
-        if any(_word_is(word.value, choice) for choice in choices.split("|")):
+        if _word_is(word.value, exact, patterns):
             return words[index + 1 :]
         if not word.maybe:
             return None
     return None
 
 
-def _word_is(value: Value, wanted: str) -> bool:
+def _word_is(value: Value, exact: frozenset[str], patterns: tuple[str, ...]) -> bool:
     text = value.text
     if text is None:
-        return value.could_be(wanted) if "*" not in wanted else not value.is_opaque
-    return text == wanted or ("*" in wanted and text_fits(text, wanted))
+        return bool(patterns and not value.is_opaque) or any(
+            value.could_be(wanted) for wanted in exact if "*" not in wanted
+        )
+    return text in exact or (bool(patterns) and any(text_fits(text, pattern) for pattern in patterns))
 
 
 def asks_for_help(arguments: Arguments) -> bool:

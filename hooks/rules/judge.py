@@ -33,6 +33,8 @@ TIME_LIMIT_MS = 2000
 """How long judging the events of one command may take; what takes longer is denied, never waved through."""
 
 _KINDS = {"program": "unchecked-program", "code": "unchecked-code", "environment": "environment"}
+_MANY = 16
+"""Rules of one program past which they are sorted by subcommand."""
 _MEMO_SIZE = 4096
 _LONGEST_REMEMBERED = 65536
 
@@ -115,6 +117,7 @@ class Judge:
     """Compiled rules, as a set or packed, indexed by program; immutable. `Law` puts an agent's tools in front of it."""
 
     __slots__ = (
+        "_by_first",
         "_by_name",
         "_findings",
         "_grammars",
@@ -132,6 +135,7 @@ class Judge:
         self._findings = tuple(slot for slot in slots if slot.is_finding)
         self._slots = tuple(slot for slot in slots if not slot.is_finding)
         self._by_name: dict[str, tuple[Matcher, ...]] = {}
+        self._by_first: dict[tuple[str, frozenset[str]], tuple[Matcher, ...]] = {}
         self.guarded = frozenset(
             name
             for slot in self._slots
@@ -238,6 +242,17 @@ class Judge:
             if len(self._by_name) > _MEMO_SIZE:
                 self._by_name.clear()
             found = self._by_name[name] = tuple(slot.matcher for slot in self._slots if slot.speaks_of(name))
+        return found if len(found) < _MANY or not scene.firsts else self._narrowed(name, found, scene.firsts)
+
+    def _narrowed(
+        self, name: str, matchers: tuple[Matcher, ...], firsts: frozenset[str]
+    ) -> tuple[Matcher, ...]:
+        """Give those of a program's many rules that may speak of this subcommand: most of `git` say nothing of `status`."""
+        found = self._by_first.get((name, firsts))
+        if found is None:
+            if len(self._by_first) > _MEMO_SIZE:
+                self._by_first.clear()
+            found = self._by_first[name, firsts] = tuple(one for one in matchers if one.may_start(firsts))
         return found
 
 

@@ -57,6 +57,10 @@ class Matcher:
             return False
         return not any(_excuses(condition, tests, scene) for condition, tests in self._unless)
 
+    def may_start(self, firsts: frozenset[str]) -> bool:
+        """Tell whether the rule may speak of a command whose first word is one of these."""
+        return not self._firsts or not firsts.isdisjoint(self._firsts)
+
     def _concerns(self, scene: Scene) -> bool:
         """Tell quickly, for most rules, that they have nothing to say."""
         rule, event = self.rule, scene.event
