@@ -31,7 +31,7 @@ _VALUE = (
     r"|(?P<bare>[^\s\"'`,;&|<>(){}\[\]\\]{4,512}))"
 )
 _ASSIGNED = lazy(
-    rf"(?i)(?:(?P<password>{_PASSWORD})|(?P<other>{_OTHER}))(?P<more>[a-z0-9_-]{{0,40}})(?:\\?[\"'`])?"
+    rf"(?i)(?:(?P<password>{_PASSWORD})|(?P<other>{_OTHER}))(?P<more>[a-z0-9_-]{{0,40}}+)(?:\\?[\"'`])?"
     rf"\s{{0,4}}(?:\]\s?)?(?P<sep>=>|:=|==|=|:|\s)\s{{0,4}}{_VALUE}"
 )
 _WORD_AND_DIGITS = lazy(r"[A-Za-z]{3,}\d+$")
@@ -115,7 +115,7 @@ _NAMES = (
     lazy("p(?=[aw][sd])"),
     lazy("c(?=re(?:d|(?<=secre)(t)))"),
 )
-_OPTION = lazy(r"-(?=[apu-])(?<=\s-)")
+_OPTION = lazy(r"-(?=[apu]|-(?:user|proxy))(?<=\s-)")
 
 
 def may_hold(lowered: str) -> bool:
