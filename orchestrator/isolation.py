@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from secrets import token_hex
+from typing import Literal
 
 import anyio
 
@@ -143,10 +144,10 @@ class Checkouts:
             self.works[work.agent_id] = work
         return work
 
-    def tell(self, ref: RunRef, text: str) -> None:
-        """Show and record one line."""
+    def tell(self, ref: RunRef, text: str, level: Literal["info", "warning"] = "info") -> None:
+        """Show and record one line; a warning is shown however little else is."""
         self.session.log.write(ref, "note", reason=text)
-        self.session.listen(Notice(text, "info"))
+        self.session.listen(Notice(text, level))
 
     @property
     def used(self) -> bool:
@@ -166,7 +167,7 @@ class Checkouts:
         )  # fmt: skip
         lost = (left_in_words(left, handed.command_for(left)) for left in done.left)
         for notice in (*done.notices, *handed.notices, *lost):
-            self.tell(ref, notice)
+            self.tell(ref, notice, "warning")
         if handed.branch:
             self.tell(ref, f"merged into branch {handed.branch} ({len(done.merged)} of {len(self.works)})")
         self._tell_check(ref, done)
@@ -181,7 +182,9 @@ class Checkouts:
             work = await isolation.adopt("lead", own, "What the lead changed itself")
         except DecurionError as error:
             self.tell(
-                ref, f"what the lead changed itself is in your checkout, but not in the branch: {error}"
+                ref,
+                f"what the lead changed itself is in your checkout, but not in the branch: {error}",
+                "warning",
             )
             return
         self.works.update({} if work.empty else {work.agent_id: work})
@@ -200,12 +203,12 @@ class Checkouts:
     async def _apply(self, ref: RunRef, isolation: Isolation, done: Integrated) -> bool:
         """Put the result into the checkout; whether it is there now."""
         if done.verified is False:
-            self.tell(ref, "not applied, for the check fails; the branch has the work")
+            self.tell(ref, "not applied, for the check fails; the branch has the work", "warning")
             return False
         try:
             applied = await isolation.apply()
         except DecurionError as error:
-            self.tell(ref, f"not applied; the branch has the work. {error}")
+            self.tell(ref, f"not applied; the branch has the work. {error}", "warning")
             return False
         self.tell(ref, applied.in_words)
         return True

@@ -104,6 +104,15 @@ class Output:
             click.echo(on_screen(finished.lead.summary) if sys.stdout.isatty() else finished.lead.summary)
 
 
+class _Quiet(Output):
+    """The result's text alone; where the work lies is said all the same."""
+
+    def close(self, finished: Finished, started: float) -> None:
+        super().close(finished, started)
+        if finished.branch:
+            click.echo(f"decurion: the work is in branch {finished.branch}", err=True)
+
+
 class _Text(Output):
     """Plain lines on stderr while it goes, the report on stdout."""
 
@@ -150,7 +159,7 @@ def _output(output_format: str, *, quiet: bool, verbose: bool) -> Generator[Outp
     if output_format != "text":
         yield _Json(stream=output_format == "stream-json")
     elif quiet:
-        yield Output()
+        yield _Quiet()
     elif can_draw():
         from rich.console import Console
 

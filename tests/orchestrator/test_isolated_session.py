@@ -66,6 +66,7 @@ def test_a_rename_over_the_code_base_arrives_as_one_branch_and_is_undone(reposit
     assert {name for name in after if after[name] != before.get(name) and not is_our_branch(name)} == set()
     assert repository.status() == status
     (branch,) = repository.git("branch", "--list", "decurion/*", "--format=%(refname:short)").splitlines()
+    assert f"decurion: the work is in branch {branch}\n" in run.stderr
     assert "def read_config" in repository.git("show", f"{branch}:src/app/config.py")
     assert "# mine" in repository.git("show", f"{branch}:src/app/config.py")
     assert "load" not in repository.git("grep", "-h", "config", branch, "--", "src", "tests")
