@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import orjson
 
+from ..screen import counted
 from .summary import AgentSummary, Summary
 from .text import brief, money, visible
 
@@ -46,8 +47,8 @@ def _facts(agent: AgentSummary, *, whole: bool) -> str:
     """Say what is known of an agent; of one that `decurion hook` watched, its calls alone are."""
     facts = [
         (agent.status or "has not ended") if whole else "",
-        f"{agent.turns} turns" if whole else "",
-        f"{agent.planned} calls",
+        counted(agent.turns, "turn") if whole else "",
+        counted(agent.planned, "call"),
         f"{agent.refused} refused" if agent.refused else "",
         f"{agent.failed} failed" if agent.failed else "",
         f"{agent.total_tokens:,} tokens" if whole else "",

@@ -11,7 +11,7 @@ from decurion.agents.catalogue import AgentDefinition, Catalogue, load_catalogue
 from decurion.hooks import UsageError
 from decurion.hooks.files import config_dir
 
-from ..screen import on_a_line
+from ..screen import counted, on_a_line
 
 LEADS_OWN = ("todo_write", "task")
 """What a lead has beside what its definition lists."""
@@ -59,7 +59,7 @@ def _limits(definition: AgentDefinition) -> str:
         return f"{', '.join((*definition.tools, *LEADS_OWN))}; no cap but `--max-turns`"
     isolated = ", own worktree" if definition.isolation == "worktree" else ""
     model = f", model {definition.model}" if definition.model else ""
-    return f"{', '.join(definition.tools) or 'no tools'}; {definition.max_turns} turns{model}{isolated}"
+    return f"{', '.join(definition.tools) or 'no tools'}; {counted(definition.max_turns, 'turn')}{model}{isolated}"
 
 
 def _plain(found: Catalogue) -> dict[str, object]:

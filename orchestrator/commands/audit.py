@@ -13,6 +13,8 @@ import orjson
 
 from decurion.hooks import UsageError
 
+from ..screen import counted
+
 if TYPE_CHECKING:
     from ..audit.select import Skipped
 
@@ -132,7 +134,7 @@ def show_tree(session: str) -> None:
     click.echo(f"{summary.session_id}  {summary.began[:19].replace('T', ' ')} UTC  {state}")
     _say(tree(summary))
     spent = f", {summary.tokens:,} tokens, {money(summary.cost)}" if summary.started else ""
-    click.echo(f"{summary.calls} calls, {summary.refused} refused{spent}")
+    click.echo(f"{counted(summary.calls, 'call')}, {summary.refused} refused{spent}")
 
 
 @command.command("verify")

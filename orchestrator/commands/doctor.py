@@ -12,6 +12,7 @@ import click
 from decurion.hooks import UsageError
 
 from ..doctor import Finding, diagnose
+from ..screen import counted
 
 _MARKS = {"ok": "ok  ", "note": "note", "fail": "FAIL"}
 
@@ -41,7 +42,7 @@ def command(folder: str, *, quick: bool, verbose: bool, as_json: bool) -> int:
 
     failed = anyio.run(run)
     if not as_json:
-        click.echo(f"\n{failed} checks failed." if failed else "\nAll is well.")
+        click.echo(f"\n{counted(failed, 'check')} failed." if failed else "\nAll is well.")
     return 1 if failed else 0
 
 

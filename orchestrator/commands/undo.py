@@ -8,6 +8,8 @@ import click
 
 from decurion.hooks import UsageError
 
+from ..screen import counted
+
 
 @click.command()
 @click.argument("session", default="")
@@ -32,7 +34,10 @@ def command(session: str, folder: str, *, dry_run: bool) -> int:
     done = anyio.run(undo, place)
     for name in done.files:
         click.echo(shown(name))
-    click.echo(f"{len(done.files)} files are as they were before session {place.name} was applied.")
+    are = (
+        f"{counted(len(done.files), 'file')} {'is as it was' if len(done.files) == 1 else 'are as they were'}"
+    )
+    click.echo(f"{are} before session {place.name} was applied.")
     return 0
 
 

@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..screen import counted
 from .errors import GitError, Overlap
 from .filesystem import NOTHING, fresh_folder, keep, look
 from .hub import Hub
@@ -38,7 +39,9 @@ class Applied:
         """What a person is told."""
         if not self.files:
             return "this checkout has the result already: nothing was written."
-        return f"applied {len(self.files)} files to this checkout; take it back with `decurion undo`."
+        return (
+            f"applied {counted(len(self.files), 'file')} to this checkout; take it back with `decurion undo`."
+        )
 
 
 @dataclass(frozen=True, slots=True)
