@@ -7,7 +7,7 @@ import fcntl
 import json
 import os
 import re
-from itertools import chain
+from itertools import chain, islice
 
 from ..errors import AuditError
 from ..frozen import frozen
@@ -162,10 +162,9 @@ def raw_lines(path: str) -> Iterator[bytes]:
     shot = snapshot(path)
     try:
         lines = chain.from_iterable(lines for _, lines in shot.files())
-        first = next(lines, None)
-        if first is not None:
-            check_kind(first, path)
-            yield first
+        first = list(islice(lines, 2))
+        check_kind(first, path)
+        yield from first
         yield from lines
     finally:
         shot.close()
@@ -193,12 +192,15 @@ def parse(line: bytes) -> dict[str, Any] | None:
     return record if is_object(record) else None
 
 
-def check_kind(line: bytes, path: str) -> None:
-    """Look at the first line of a file.
+def check_kind(first: list[bytes], path: str) -> None:
+    """Look at the first two lines of a file: where the second is a record, somebody has damaged the first.
 
     Raises:
         AuditError: another version's log, or no log at all.
     """
+    if not first or any(map(_begins_as_ours, first)):
+        return
+    line = first[0]
     version = _VERSION.match(line)
     if version and int(version[1]) > VERSION:
         raise AuditError(
@@ -207,6 +209,11 @@ def check_kind(line: bytes, path: str) -> None:
         )
     if not version and (isinstance(line, CutLine) or not _may_be_damaged(line)):
         raise AuditError(f"{path} is not an audit log")
+
+
+def _begins_as_ours(line: bytes) -> bool:
+    version = _VERSION.match(line)
+    return version is not None and int(version[1]) == VERSION and b',"seq":' in line[:40]
 
 
 def _may_be_damaged(line: bytes) -> bool:

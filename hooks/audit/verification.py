@@ -223,11 +223,9 @@ class _Verification:
 
 def _check_first(source: Iterator[tuple[int, bytes]], path: str) -> Iterator[tuple[int, bytes]]:
     """Refuse what is no log, or another version's, before anything is said of damage."""
-    first = next(source, None)
-    if first is None:
-        return iter(())
-    check_kind(first[1], path)
-    return chain([first], source)
+    first = list(islice(source, 2))
+    check_kind([line for _, line in first], path)
+    return chain(first, source)
 
 
 def _parse(decode: Callable[[str], tuple[Any, int]], line: bytes) -> Any:

@@ -110,6 +110,16 @@ def test_what_is_no_log_of_ours_is_refused_in_one_line(
     assert (status, message in err, len(err.splitlines()), out) == (1, True, 1, "")
 
 
+@pytest.mark.parametrize("line", [b"\0" * 700, b"hello", b'{"v":2,"seq":1,"more":[]}', b""])
+def test_a_log_whose_first_line_was_damaged_is_still_one(audit: Run, session: Path, line: bytes) -> None:
+    lines = session.read_bytes().splitlines()
+    lines[0] = line
+    session.write_bytes(b"\n".join(lines) + b"\n")
+    assert len(rows(audit("show", "--json")[1])) == len(lines) - 1
+    status, out, _ = audit("verify")
+    assert (status, "first bad record: edited, audit.jsonl line 1, record 1" in out) == (1, True)
+
+
 @pytest.mark.parametrize("damage", [nuls, endless])
 def test_sql_answers_over_the_good_records_of_a_damaged_log(
     audit: Run, session: Path, damage: Callable[[list[bytes]], None]
