@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from ..errors import ConfigError
-from .match import BUT, OPERAND_WORDS, SOURCES, TARGETS
+from .match import BUT, LAST, OPERAND_WORDS, SOURCES, TARGETS
 from .model import CONDITION_FIELDS, FINDINGS, Condition
 from .sql import KINDS
 
@@ -112,7 +112,7 @@ def _check_words(source: Source, rule: str, condition: Condition, sets: frozense
 def _check_predicate(source: Source, rule: str, predicate: str, sets: frozenset[str]) -> None:
     if predicate.startswith(_SELF_EXPLAINING):
         return
-    predicate = predicate.removeprefix(SOURCES).removeprefix(TARGETS)
+    predicate = predicate.removeprefix(SOURCES).removeprefix(TARGETS).removeprefix(LAST)
     name, but, spared = (predicate.partition("= ")[2] or predicate).partition(BUT)
     if but and spared not in sets:
         raise _error(

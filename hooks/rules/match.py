@@ -24,6 +24,8 @@ TARGETS = "but-first "
 """Before a predicate over operands: the first one, which says what to do with the others, does not count."""
 SOURCES = "but-last "
 """Before a predicate over operands: the last one, where things go to, does not count."""
+LAST = "last "
+"""Before a predicate over operands: only the last one counts, where things go to."""
 BUT = " but "
 """Between a path predicate and a path set: the place satisfies the one and is surely not in the other."""
 
@@ -157,6 +159,8 @@ def _operand(predicate: str, words: tuple[Word, ...], scene: Scene) -> bool:
         return len(words) > _COUNTED[predicate]
     if predicate.startswith(TARGETS):
         return any(value_holds(predicate.removeprefix(TARGETS), word.value, scene) for word in words[1:])
+    if predicate.startswith(LAST):
+        return any(value_holds(predicate.removeprefix(LAST), word.value, scene) for word in words[-1:])
     if predicate.startswith(SOURCES):
         return any(value_holds(predicate.removeprefix(SOURCES), word.value, scene) for word in words[:-1])
     return any(value_holds(predicate, word.value, scene) for word in words)

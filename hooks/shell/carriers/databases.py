@@ -40,6 +40,8 @@ def _run_matches(m: Machine, st: State, fr: Frame, event: ExecEvent, texts: list
 def sqlite(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`.shell code`, `.system code`, `.once |code`, `edit()`."""
     texts = _texts(m, st, fr, event, "", "init")
+    for found in (found for text in texts for found in _SQLITE_WRITES.finditer(text)):
+        m.write(m.value(found[1]), None, event)
     _run_matches(
         m,
         st,
@@ -49,6 +51,9 @@ def sqlite(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
         r"(?m)^\s*\.(?:sh\w*|sy\w*)\s+(.*)$|^\s*\.(?:once|output|import)\s+\"?\|([^\"\n]*)",
     )
     return None
+
+
+_SQLITE_WRITES = re.compile(r"(?m)^\s*\.(?:output|once|backup|save|log)\s+(?:main\s+)?['\"]?([^|'\"\s]+)")
 
 
 def psql(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:

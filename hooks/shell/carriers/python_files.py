@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ...frozen import replace
 from ..events import ExecEvent, Redirect, Value, literal
 from ..values import unknown
@@ -93,6 +95,12 @@ def open_file(walker: Walker, args: Args, named: Named) -> object:
     text = mode.text or "" if isinstance(mode, Value) else "r"
     if isinstance(mode, Ref) and not mode.name.endswith("O_RDONLY"):
         text = "w"
+    if (
+        isinstance(mode, Value)
+        and mode.text is None
+        and re.search(r"O_(?:WRONLY|RDWR|TRUNC|CREAT|APPEND)", mode.show())
+    ):
+        text = "a" if "O_APPEND" in mode.show() else "w"
     if any(letter in text for letter in "wax+"):
         emit(walker, ":", redirect=Redirect(">>" if "a" in text else ">", 1, path))
         walker.m.write(path, None, walker.m.trace[-1], append="a" in text)

@@ -24,7 +24,7 @@ DELETE = re.compile(
     r"(?<![\w])(?:unlink(?:Sync)?|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete|unlink)|FileUtils\.(?:rm|rm_f)|os\.[rR]emove|remove_file|File::delete|toFile\(\)\.delete|Files\.delete(?:IfExists)?|rmdir|file\.remove|delete-file|removeFile)(?![\w])"
 )
 WRITE = re.compile(
-    r"(?<![\w])(?:(?:write|append)File(?:Sync)?|createWriteStream|file_put_contents|File\.(?:write|binwrite|truncate)|IO\.write|f?truncate(?:Sync)?|Deno\.write\w+|Bun\.write)(?![\w])"
+    r"(?<![\w])(?:(?:write|append)File(?:Sync)?|createWriteStream|file_put_contents|File\.(?:write|binwrite|truncate)|IO\.write|f?truncate(?:Sync)?|os\.(?:WriteFile|Create)|ioutil\.WriteFile|fs::write|File::create|Files\.(?:write\w*|newBufferedWriter|newOutputStream)|Deno\.write\w+|Bun\.write)(?![\w])"
 )
 READ = re.compile(
     r"(?<![\w])(?:read(?:File)?Sync|readFile|createReadStream|file_get_contents|readfile|File\.(?:read|readlines|binread|open)|IO\.read"
@@ -35,7 +35,7 @@ OTHER = re.compile(
     r"(?<![\w])(?:chmodSync|chownSync|chmod|chown|File\.chmod|FileUtils\.chmod_R|FileUtils\.chown_R|lchown)(?![\w])"
 )
 RENAME = re.compile(
-    r"(?<![\w])(?:(?:os|File|fs|fsp|promises)\.rename(?:Sync)?|(?<=\)\.)rename(?:Sync)?|rename|moveSync|FileUtils\.(?:mv|move))(?![\w])"
+    r"(?<![\w])(?:(?:os|File|fs|fsp|promises)\.rename(?:Sync)?|(?<=\)\.)rename(?:Sync)?|rename|moveSync|copyFile(?:Sync)?|copy(?=\s*\()|FileUtils\.(?:mv|move|cp\w*))(?![\w])"
 )
 IDENTITY = re.compile(
     r"(?:\bprocess\.|POSIX::|posix_|Process::(?:Sys|UID|GID|EUID)\.|\bPosix\.|\bsyscall\.|\bunix\.)"

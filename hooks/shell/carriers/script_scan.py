@@ -235,7 +235,7 @@ class Scanner(Words):
         for found in RENAME.finditer(source):
             words, known = self._arguments(source, found.end())
             if known and len(words) > 1:
-                self._emit("mv", *words[:2])
+                self._emit("cp" if "copy" in found[0] or "cp" in found[0] else "mv", *words[:2])
                 self.m.write(words[1], None, self.m.trace[-1])
 
     def _read_call(self, source: str, at: int) -> None:
