@@ -111,7 +111,8 @@ class Summarizer:
         summary.ended = record["ts"]
         if event in {"session_start", "session_end"}:
             self._session(record)
-        summary.cwd = summary.cwd or str(record.get("workspace") or "")
+        summary.cwd = summary.cwd or record.get("workspace") or ""
+        summary.enforcement = summary.enforcement or record.get("enforcement") or ""
         if record.get("policy_sha256"):
             summary.policies.setdefault(record["policy_sha256"])
         book = self._book.get(event)
