@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Coroutine, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -238,6 +238,7 @@ SCRIPT = """
 import anthropic
 client = anthropic.Anthropic(base_url="{url}", api_key="bench", max_retries=0)
 client.messages.create(model="{model}", max_tokens=100, messages=[{{"role": "user", "content": "Go."}}])
+print("Done.")
 """
 
 
@@ -246,16 +247,31 @@ def start(who: str) -> tuple[float, float]:
     told: dict[str, Any] = {}
     with api(Scenario("start", 0), told) as url, tempfile.TemporaryDirectory() as place:
         env = {**os.environ, "HOME": place, "ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "bench"}
-        env |= {"DECURION_STATE_DIR": f"{place}/state", "DECURION_CONFIG_DIR": f"{place}/config"}
+        env |= {
+            "TERM": "xterm",
+            "DECURION_STATE_DIR": f"{place}/state",
+            "DECURION_CONFIG_DIR": f"{place}/config",
+        }
         ours = [sys.executable, "-P", "-m", "decurion", "run", "Go.", "--model", MODEL, "-C", place]
         command = ours if who == "ours" else [sys.executable, "-c", SCRIPT.format(url=url, model=MODEL)]
+        # Python's bytecode is compiled by now; so is the law, then.
+        subprocess.run([*ours[:4], "check", "true"], capture_output=True, env=env, check=True)
+        screen, program_side = os.openpty()
         began = time.monotonic()
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env) as program:
-            assert program.stdout
-            program.stdout.read(1)
+        with subprocess.Popen(command, stdout=program_side, stderr=program_side, env=env) as program:
+            os.close(program_side)
+            os.read(screen, 1)
             shown = time.monotonic() - began
-            program.stdout.read()
+            _read_to_the_end(screen)
+            assert program.wait() == 0
     return told["first"] - began, shown
+
+
+def _read_to_the_end(screen: int) -> None:
+    """Read what a program shows until it ends, which on a terminal is an error of reading."""
+    with os.fdopen(screen, "rb", buffering=0) as file, suppress(OSError):
+        while file.read(65_536):
+            pass
 
 
 def main(repetitions: int) -> None:

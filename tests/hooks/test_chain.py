@@ -201,6 +201,35 @@ async def test_eight_slow_gates_cost_the_time_of_one_and_start_in_order() -> Non
     assert decision.reason.splitlines() == [f"no {number}" for number in range(8)]
 
 
+async def test_a_plain_function_that_gives_something_to_wait_for_waits_beside_the_others() -> None:
+    def slow(number: int) -> Hook:
+        async def wait() -> Decision:
+            await anyio.sleep(0.2)
+            return deny(f"no {number}")
+
+        return Hook(f"g{number}", frozenset({"PreToolUse"}), lambda _event: wait(), timeout=1)
+
+    began = time.monotonic()
+    decision = await HookChain([slow(number) for number in range(8)]).ask(pre())
+    assert time.monotonic() - began < 1
+    assert decision.reason.splitlines() == [f"no {number}" for number in range(8)]
+
+
+async def test_a_plain_function_that_fails_refuses_and_the_others_are_still_asked() -> None:
+    def broken(_event: Event) -> Decision:
+        raise ValueError("lost its list")
+
+    async def late(_event: Event) -> Decision:
+        await anyio.sleep(0.001)
+        return deny("not today")
+
+    names = frozenset({"PreToolUse"})
+    decision = await HookChain([Hook("broken", names, broken), Hook("late", names, late)]).ask(pre())
+    assert (decision.verdict, decision.by) == (Verdict.DENY, "broken")
+    assert "raised ValueError: lost its list" in decision.reason
+    assert decision.reason.endswith("not today")
+
+
 async def test_cancelling_the_caller_cancels_the_hooks_and_gives_no_answer() -> None:
     states: list[str] = []
 
