@@ -58,6 +58,7 @@ def build_agent(  # noqa: PLR0917 - the six things an agent is made of
         max_turns=min(definition.max_turns, settings.subagent_turns) if ref.depth else settings.lead_turns,
         reminder=Reminder(every=settings.reminder_every if "todo_write" in tools else 0),
         after_turn=bench.checkpoint if bench else None,
+        goes_back=bench is not None and bench.goes_back,
     )
 
 
@@ -67,7 +68,7 @@ def restored(agent: Agent, saved: ReadTranscript, known: Sequence[ToolResult] = 
     history.extend(saved.messages)
     noted = [result for result in arrived(saved) if result.call_id in history.open_calls]
     answered = {result.call_id: result for result in (*noted, *known)}
-    unknown = INTERRUPTED_UNDONE if agent.after_turn else INTERRUPTED_MAYBE
+    unknown = INTERRUPTED_UNDONE if agent.goes_back else INTERRUPTED_MAYBE
     if message := history.repair(list(answered.values()), unknown):
         agent.transcript.add(agent.ref, message)
     tally = Tally.resumed(saved.turns, newest_text(saved.messages) if agent.ref.depth else "", saved.effects)

@@ -61,6 +61,8 @@ class Agent:
 
     A resume takes the files back to the newest checkpoint, so a result on disk must be in one.
     """
+    goes_back: bool = False
+    """Whether it does: then no call of a turn that was cut short has had its effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +235,7 @@ class Conversation:
         this turn is known: no call of it has its effect any more.
         """
         effects = self.tally.count_results(calls, results)
-        rolled_back = self.agent.after_turn is not None
+        rolled_back = self.agent.goes_back
         settled = [c for c in calls if not rolled_back and (c.name != TASK or c.id in results.done)]
         known = self.agent.keeper.bounded(results.in_order(settled))
         blocks = [result_block(result) for result in known]

@@ -47,6 +47,11 @@ class Bench(Protocol):
         """What its commands need beside the session's environment."""
         ...
 
+    @property
+    def goes_back(self) -> bool:
+        """Whether a resume finds the files as they were at the newest checkpoint, whatever was done since."""
+        ...
+
     async def checkpoint(self, turn: int) -> None:
         """Save the state after a turn."""
         ...

@@ -48,6 +48,11 @@ class Desk:
         """What its commands need beside the session's environment."""
         return self.tree.env
 
+    @property
+    def goes_back(self) -> bool:
+        """It is made again at the newest checkpoint."""
+        return True
+
     async def checkpoint(self, turn: int) -> None:
         """Save the state after a turn."""
         await self.tree.checkpoint(turn)

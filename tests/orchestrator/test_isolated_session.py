@@ -162,6 +162,8 @@ class Hands:
         self.path = path
         self.environ: Mapping[str, str] = {}
 
+    goes_back = False
+
     async def checkpoint(self, turn: int) -> None:
         """Keep nothing."""
 
@@ -187,6 +189,8 @@ async def test_a_resolver_does_not_wait_for_the_slot_of_who_waits_for_it(tmp_pat
 
 class Rollback(Hands):
     """A workplace with checkpoints that is cut off in one of them: before the files are kept, or after."""
+
+    goes_back = True
 
     def __init__(self, path: Path, kept: Path, cut: tuple[int, bool] | None = None) -> None:
         super().__init__(path)
