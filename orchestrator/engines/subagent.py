@@ -7,6 +7,7 @@ and its own log, which the result names by `transcript_path`. A checkpoint event
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,8 @@ async def run(spec: Spec, place: Workplace) -> dict[str, Any]:
     )
     order = Order(args["prompt"], args.get("agent_type", "general"), args.get("title", ""))
     async with open_session(options) as session:
-        await place.tell("session", {"session_id": session.id, "folder": str(session.folder)})
+        who = {"session_id": session.id, "folder": str(session.folder), "pid": os.getpid()}
+        await place.tell("session", who)
         desk = Desk(options.workspace, args.get("env") or {}, place, session.id)
         result = await session.team.run_at(order, desk, spec.agent)
     return result.as_json()
