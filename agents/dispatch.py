@@ -33,13 +33,12 @@ from decurion.hooks.matchers import our_name
 
 from .court import Court, Log
 from .groups import task_group
+from .history import INTERRUPTED_MAYBE, INTERRUPTED_NOT_RUN
 from .moments import CallState
 from .outcome import outcome
 from .tools import Tool, ToolContext, prepare
 
 TASK = "task"
-INTERRUPTED_RUNNING = "Interrupted while it ran: it may have had effect. Check before you repeat it."
-INTERRUPTED_WAITING = "Interrupted before it started: it was not run."
 
 _NOT_RECORDED = ("failures", "messages", "system_message", "policy_sha256")
 """Keys of a decision's detail that have records or fields of their own, or are for the person only."""
@@ -69,7 +68,7 @@ class Results:
         return [self.done.get(call.id) or self._unfinished(call.id) for call in calls]
 
     def _unfinished(self, call_id: str) -> ToolResult:
-        text = INTERRUPTED_RUNNING if call_id in self.running else INTERRUPTED_WAITING
+        text = INTERRUPTED_MAYBE if call_id in self.running else INTERRUPTED_NOT_RUN
         return ToolResult(call_id, text, is_error=True)
 
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from ..texts import NO_OUTPUT
 from .conversation import Conversation
 from .parts import counted
 from .replies import refusals
@@ -95,7 +96,8 @@ def _check(talk: Conversation, order: Order, worked: bool) -> list[str]:  # noqa
         return [f"The check `{order.check}` was refused."]
     if not run.is_error and not ended:
         last = next((line for line in reversed(run.result.splitlines()) if line.strip()), "")
-        return [f"Check passed: `{order.check}` (last line: {last.strip()[:200]})"]
+        shown = f"last line: {last.strip()[:200]}" if run.result != NO_OUTPUT else "it printed nothing"
+        return [f"Check passed: `{order.check}` ({shown})"]
     return [
         f"CHECK FAILED: `{order.check}` ({ended[1] if ended else 'it could not be run'})",
         *_decisive(run.result),

@@ -112,17 +112,19 @@ def _without_check(text: str) -> tuple[str, str]:
     """Take the check command out of a task, so that its words are not read as part of the change."""
     for pattern in (_CHECK_LINE, _CHECK_INLINE):
         for found in pattern.finditer(text):
-            command = _bare(found[1])
+            command = _bare(found[1], sentence=pattern is _CHECK_INLINE)
             if command and not re.match(r"(?:the|all|its?|your|our|tests?)\b", command, re.IGNORECASE):
                 return text[: found.start()] + "\n" + text[found.end() :], command
     return text, ""
 
 
-def _bare(command: str) -> str:
-    quoted = re.match(r"([`\"'])(.+?)\1\s*\.?\s*$", command)
+def _bare(command: str, *, sentence: bool) -> str:
+    """Take off what is no part of a command: backquotes around it, and of a sentence other quotes and the full stop."""
+    quoted = re.match(r"([`\"'])(.+?)\1\s*\.?\s*$" if sentence else r"(`)([^`]+)`\s*$", command)
     if quoted:
         return quoted[2].strip()
-    return command.strip().removesuffix(".").strip()
+    # A dot of its own, or after another one, is a folder.
+    return re.sub(r"(?<=[\w)])\.$", "", command.strip()) if sentence else command.strip()
 
 
 def _changes(text: str) -> list[Change]:

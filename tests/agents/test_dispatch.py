@@ -11,7 +11,9 @@ import pytest
 
 from decurion.agents.court import Court
 from decurion.agents.dispatch import Dispatcher, Results
+from decurion.agents.history import INTERRUPTED_MAYBE, INTERRUPTED_NOT_RUN
 from decurion.agents.moments import Moment, Notice
+from decurion.agents.offline.conversation import Exchange
 from decurion.agents.tools import Tool, ToolContext, tool
 from decurion.hooks import (
     AuditError,
@@ -230,3 +232,11 @@ async def test_hooks_are_notified_before_a_person_is_asked() -> None:
     )
     assert await yard.run(look("x")) == ["Refused: sure?"]
     assert heard == ["permission_prompt: look: sure?"]
+
+
+def test_a_call_that_was_cut_short_is_told_in_one_form_wherever_it_is_read() -> None:
+    """The scripted model knows it by these words, and makes an interrupted check again."""
+    running, waiting = ToolCall("1", "bash", {}), ToolCall("2", "bash", {})
+    told = Results(running={"1"}).in_order([running, waiting])
+    assert [one.content for one in told] == [INTERRUPTED_MAYBE, INTERRUPTED_NOT_RUN]
+    assert all(Exchange("bash", {}, str(one.content), one.is_error, 0).interrupted for one in told)
