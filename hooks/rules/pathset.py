@@ -77,6 +77,8 @@ class PathSet:
         for pattern in self.patterns:
             if pattern.startswith("!./") and len(workspace) < _DEEP_ENOUGH:
                 continue
+            if pattern.startswith("!~/") and not places.home.strip("/"):
+                continue
             node = unwanted if pattern.startswith("!") else wanted
             for piece in split_pattern(pattern.removeprefix("!"), places):
                 node = node.child(piece)

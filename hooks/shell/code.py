@@ -44,6 +44,7 @@ def run_code(m: Machine, st: State, fr: Frame, code: Value, program: str = "") -
     fr = replace(fr, depth=fr.depth + 1)
     if fr.depth > MAX_DEPTH:
         raise Refused("the command is nested too deeply to be judged")
+    m.note_code(code)
     if code.is_opaque:
         note_unknown_code(m, fr, code, program or (fr.via[-1] if fr.via else "a shell"))
         return Outcome(unknown("output of unknown code", code.sources))

@@ -25,6 +25,8 @@ MAX_DEPTH = 40
 """Nesting of code within code and of calls."""
 MAX_SOURCE = 32_768
 """Characters of another language's source text that are read."""
+DISK_SECONDS = 0.1
+"""How long one program is followed into files of the disk."""
 MAX_LIGHT = 4096
 """A text so short can be too much only if it is made of nothing but signs, which the other limits stop."""
 PLACEHOLDER = 0xE000
@@ -81,6 +83,9 @@ class Machine:
         self.fork_bomb = ""
         self.processes: list[tuple[str, Callable[[Value, tuple[ExecEvent, ...]], None]]] = []
         self.holes: list[Hole] = []
+        self.disk_reads = 0
+        """How many files of the disk the program that is being followed has had read for it."""
+        self._disk_texts: set[str] = set()
         self._seen: set[object] = set()
         self._world: dict[object, int] | None = None
         self._open: list[dict[object, int]] = []
@@ -97,6 +102,52 @@ class Machine:
             raise Refused("the command does too much to be judged")
         if not self.steps % 16 and self.clock() > self.deadline:
             raise Refused("the command takes too long to be judged")
+
+    def read_disk(self, path: str) -> str | None:
+        """The text of a file that stood there before the command, where that is allowed and it is short enough."""
+        text = self.places.read(path) if self.places.read is not None else None
+        if text is None or len(text) > MAX_SOURCE or too_heavy(text):
+            return None
+        self.disk_reads += 1
+        self._disk_texts.add(text)
+        return text
+
+    def note_code(self, code: Value) -> None:
+        """Take note that this is about to be run: text that came from a file of the disk counts as read again."""
+        if self._disk_texts and code.text in self._disk_texts:
+            self.disk_reads += 1
+
+    def following(self, follow: Callable[[], T]) -> T | None:
+        """Follow a program; where that reads files of the disk, only what is certain counts.
+
+        Such files are the project's or the person's, who could run them by name: what is not known in them, or cannot
+        be read, says nothing against the command.
+        """
+        before, mark, steps = self.disk_reads, self.mark(), self.steps
+        self.disk_reads = 0
+        deadline, found = self.deadline, None
+        self.deadline = min(deadline, self.clock() + DISK_SECONDS)
+        try:
+            found = follow()
+        except Refused:
+            if not self.disk_reads:
+                raise
+        if self.disk_reads:
+            self.keep_certain(mark)
+            self.steps = steps
+        self.disk_reads, self.deadline = before, deadline
+        return found
+
+    def mark(self) -> tuple[int, int, int]:
+        """Where the findings stand now."""
+        return len(self.events), len(self.writes), len(self.unknowns)
+
+    def keep_certain(self, mark: tuple[int, int, int]) -> None:
+        """Of what was found since a mark, keep what is wholly known."""
+        events, writes, unknowns = mark
+        self.events[events:] = [event for event in self.events[events:] if _is_certain(event)]
+        self.writes[writes:] = [one for one in self.writes[writes:] if not one.path.holes]
+        del self.unknowns[unknowns:]
 
     def parse(self, text: str) -> tuple[Stmt, ...]:
         """Read shell text that was found inside the command."""
@@ -218,6 +269,11 @@ class Machine:
     ) -> None:
         """Take down that a file would be written."""
         self.writes.append(Written(path, content, append, by))
+
+
+def _is_certain(event: ExecEvent) -> bool:
+    words = (event.program, *event.argv, *(redirect.target for redirect in event.redirects))
+    return event.name is not None and not any(word.holes for word in words)
 
 
 def _event_key(event: ExecEvent) -> object:

@@ -120,7 +120,10 @@ def _run_one(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
 
         loaded_files.follow(m, st, fr, event)
     handler = find_handler(event.name)
-    outcome = handler(m, st, fr, event) if handler else _unknown_program(m, st, fr, event)
+    if handler is not None and m.places.read is not None:
+        outcome = m.following(lambda: handler(m, st, fr, event))
+    else:
+        outcome = handler(m, st, fr, event) if handler else _unknown_program(m, st, fr, event)
     if outcome is not None:
         return outcome
     if event.name in SILENT:

@@ -8,7 +8,7 @@ import re
 from ..frozen import replace
 from .events import ANYWHERE, Glob, Hole, Redirect, Stdin, Value, literal
 from .expand import fields_of, value_of
-from .machine import MAX_SOURCE, Frame, Machine, Outcome, State, too_heavy
+from .machine import Frame, Machine, Outcome, State
 from .state import File
 from .tree import Redir
 from .values import EMPTY, join, unknown
@@ -155,9 +155,8 @@ def content_of(m: Machine, st: State, value: Value) -> Value | None:
         return m.pick(("file", value, found.contents), found.contents)
     if m.places.read is not None:
         for path in paths_of(m, st, value):
-            text = m.places.read(path)
-            # A file of the project too long to follow is as unknown as a program of it.
-            if text is not None and len(text) <= MAX_SOURCE and not too_heavy(text):
+            text = m.read_disk(path)
+            if text is not None:
                 return literal(text)
     return None
 

@@ -62,7 +62,7 @@ def follow(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
     wanted = re.compile(_LOADED[event.name or ""])
     named = _named(m, event)
     inner = replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
-    events, unknowns = len(m.events), len(m.unknowns)
+    mark = m.mark()
     for path, file in list(st.files.items()):
         base = path.rpartition("/")[2]
         if file.contents and (
@@ -71,8 +71,7 @@ def follow(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
             _file(m, st.fork(), inner, base, file.contents[-1])
     if event.name == "ansible-playbook":
         _absent(m, st, inner, named)
-    m.events[events:] = [found for found in m.events[events:] if not any(value.holes for value in found.argv)]
-    del m.unknowns[unknowns:]
+    m.keep_certain(mark)
 
 
 def _named(m: Machine, event: ExecEvent) -> str:
