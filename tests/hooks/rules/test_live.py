@@ -70,6 +70,6 @@ def test_recipes_that_cannot_be_read_say_nothing_against_make(law: Law, project:
 
 def test_a_home_of_root_is_a_home(law: Law) -> None:
     places = live_places("/root/app", home="/root")
-    assert law.judge_command("mkdir -p ~/x && touch ~/x/y", places).verdict is Verdict.ALLOW
-    assert law.judge_command(": > ~/notes.txt", places).verdict is Verdict.DENY
+    assert law.judge_command("mkdir -p /root/x && touch /root/x/y", places).verdict is Verdict.ALLOW
+    assert law.judge_command(": > /root/notes.txt", places).verdict is Verdict.DENY
     assert law.judge_command("touch /usr/x", places).verdict is Verdict.DENY
