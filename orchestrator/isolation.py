@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from secrets import token_hex
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 
@@ -20,10 +20,12 @@ from decurion.agents.shared import Bench, Work
 from decurion.agents.task import Order
 from decurion.hooks import DecurionError, RunRef
 
-from .git import Conflict, Integrated, Isolation, Left, Options, Worktree
-from .git import Work as GitWork
 from .naming import program
 from .session import Finished, Session
+
+if TYPE_CHECKING:  # most sessions isolate nobody
+    from .git import Conflict, Integrated, Isolation, Left, Worktree
+    from .git import Work as GitWork
 
 _SHOWN_LINES = 30
 """Of a failed check's output; all of it is in the result."""
@@ -93,7 +95,7 @@ class Checkouts:
     """All checkouts of a session, and what came of them. Git is asked when the first one is needed."""
 
     session: Session
-    works: dict[str, GitWork] = field(default_factory=dict[str, GitWork])
+    works: dict[str, GitWork] = field(default_factory=dict[str, "GitWork"])
     _isolation: Isolation | None = None
     _queue: anyio.Lock = field(default_factory=anyio.Lock)
     _labels: dict[str, str] = field(default_factory=dict[str, str])
@@ -105,6 +107,8 @@ class Checkouts:
         Raises:
             NotIsolatable: the folder cannot give checkouts, with the reason and the remedy.
         """
+        from .git import Isolation, Options
+
         async with self._queue:
             if self._isolation is None:
                 options = self.session.options
