@@ -112,10 +112,13 @@ class Machine:
         self._disk_texts.add(text)
         return text
 
+    def is_from_disk(self, text: Value) -> bool:
+        """True for the whole text of a file that stood there before the command."""
+        return bool(self._disk_texts) and text.text in self._disk_texts
+
     def note_code(self, code: Value) -> None:
         """Take note that this is about to be run: text that came from a file of the disk counts as read again."""
-        if self._disk_texts and code.text in self._disk_texts:
-            self.disk_reads += 1
+        self.disk_reads += self.is_from_disk(code)
 
     def following(self, follow: Callable[[], T]) -> T | None:
         """Follow a program; where that reads files of the disk, only what is certain counts.

@@ -9,7 +9,7 @@ from ..code import note_fetched_code, run_shell
 from ..events import ExecEvent, Value, literal
 from ..folders import folders_named
 from ..machine import Frame, Machine, Outcome, State
-from ..options import has, values_of
+from ..options import has, operands, values_of
 from ..redirects import content_of
 
 DEFAULTS = ("GNUmakefile", "makefile", "Makefile")
@@ -17,7 +17,7 @@ MAX_EXPANSIONS = 12
 
 
 def make(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
-    """Follow every recipe of the makefiles that are known, whichever target is asked for."""
+    """Follow every recipe of what the command wrote, and what is asked for of what stood there before."""
     words = event.argv
     inner = replace(fr, via=(*fr.via, "make"), depth=fr.depth + 1)
     inside = st.fork()
@@ -26,7 +26,7 @@ def make(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     names = _given(m, words)
     texts = [m.hide(value) for value in values_of(words, "", "eval")]
     texts.extend(m.hide(value) for value in values_of(words, "E"))
-    texts.extend(m.hide(file) for file in _files(m, inside, fr, words))
+    texts.extend(_asked(m, file, words) for file in _files(m, inside, fr, words))
     for text in texts:
         _Makefile(
             m,
@@ -42,6 +42,18 @@ def make(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         if "$(shell" in value or "${shell" in value:
             _Makefile(m, inside, inner, names, dry=True).run(f"{name}:={value}")
     return None
+
+
+def _asked(m: Machine, file: Value, words: tuple[Value, ...]) -> str:
+    """A makefile's text; of one that stood there before, what is made for the targets asked for."""
+    if not m.is_from_disk(file):
+        return m.hide(file)
+    from .targets import only
+
+    targets = operands(
+        words, "CfIjloW", frozenset({"directory", "file", "makefile", "include-dir", "jobs", "eval"})
+    )
+    return only(m.hide(file), [value.text for value in targets if value.text and "=" not in value.text])
 
 
 def _given(m: Machine, words: tuple[Value, ...]) -> dict[str, str]:

@@ -103,7 +103,7 @@ def _settings(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None
 
 
 def _scripts(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
-    """Scripts of a package.json that the command itself wrote."""
+    """Scripts of a package.json: all of them where the command itself wrote it, else those that run."""
     content = content_of(m, st, literal("package.json"))
     if content is None or fr.via.count("npm script") > 1:
         return
@@ -115,10 +115,23 @@ def _scripts(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
     except (ValueError, AttributeError, TypeError):
         scripts = dict(re.findall(r'"([\w:.-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"', text))
     inner = replace(fr, via=(*fr.via, "npm script"))
-    for code in scripts.values():
-        if isinstance(code, str):
+    asked = _asked(rest) if m.is_from_disk(content) else set(scripts)
+    for name, code in scripts.items():
+        if isinstance(code, str) and name in asked:
             run_shell(m, st, inner, m.value(code), "npm script")
-    del rest
+
+
+def _asked(rest: tuple[Value, ...]) -> set[str]:
+    """The scripts that a subcommand runs, with those that npm runs around them."""
+    words = [value.text or "" for value in rest if not value.prefix.startswith("-")]
+    first = words[0] if words else ""
+    name = (
+        words[1]
+        if first in {"run", "run-script"} and len(words) > 1
+        else {"t": "test", "tst": "test", "i": "install", "ci": "install"}.get(first, first)
+    )
+    extra = {"prepare", "prepublish"} if name in {"install", "publish", "pack"} else set[str]()
+    return {name, f"pre{name}", f"post{name}", *extra}
 
 
 RUNNERS: dict[str, tuple[frozenset[str], str, str]] = {

@@ -8,7 +8,7 @@ from ...frozen import replace
 from ..code import note_fetched_code, run_shell
 from ..events import ExecEvent, Value, literal
 from ..machine import Frame, Machine, Outcome, State
-from ..options import values_of
+from ..options import operands, values_of
 from ..redirects import content_of
 
 FILES = {
@@ -26,7 +26,7 @@ LINES = {
 
 
 def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
-    """Follow every recipe of the file, whichever is asked for; `just --command program`."""
+    """Follow every recipe of a file that the command wrote, else those asked for; `just --command program`."""
     name = event.name or "just"
     inner = replace(fr, via=(*fr.via, name), depth=fr.depth + 1)
     short, long = OPTIONS[name]
@@ -35,7 +35,7 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         text = _content(m, st, fr, file)
         if text is not None:
             note_fetched_code(m, fr, text, name)
-        for found in re.finditer(LINES[name], m.hide(text) if text is not None else ""):
+        for found in re.finditer(LINES[name], _asked(m, text, name, event) if text is not None else ""):
             run_shell(m, st, inner, m.value(re.sub(r"\{\{.*?\}\}", "x", found[1])), name)
     texts = [value.text for value in event.argv]
     for option in ("--command", "-c"):
@@ -44,6 +44,16 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
 
             return run_argv(m, st.fork(), inner, list(event.argv[texts.index(option) + 1 :]))
     return None
+
+
+def _asked(m: Machine, text: Value, name: str, event: ExecEvent) -> str:
+    """A file's text; of one that stood there before, the recipes asked for, as far as they can be told apart."""
+    if not m.is_from_disk(text):
+        return m.hide(text)
+    from .targets import only
+
+    targets = [value.text for value in operands(event.argv, "fd") if value.text and "=" not in value.text]
+    return only(m.hide(text), targets) if name == "just" else ""
 
 
 def _content(m: Machine, st: State, fr: Frame, file: Value) -> Value | None:

@@ -68,6 +68,48 @@ def test_recipes_that_cannot_be_read_say_nothing_against_make(law: Law, project:
     assert _verdict(law, "make ok", project) is Verdict.ALLOW
 
 
+TARGETS = """all: test
+.PHONY: test publish
+test: build
+	pytest
+build:
+	python -m build
+publish: build
+	twine upload dist/*
+clean:
+	rm -rf /srv/data
+deep:
+	$(MAKE) clean
+"""
+SCRIPTS = (
+    '{"scripts": {"test": "jest", "release": "npm publish", "pretest": "tsc", "deploy": "terraform destroy"}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("make", Verdict.ALLOW),
+        ("make test -j4", Verdict.ALLOW),
+        ("make -C . build V=1", Verdict.ALLOW),
+        ("make publish", Verdict.DENY),
+        ("make build clean", Verdict.DENY),
+        ("make deep", Verdict.DENY),
+        ("just test", Verdict.ALLOW),
+        ("just publish", Verdict.DENY),
+        ("npm test", Verdict.ALLOW),
+        ("npm ci", Verdict.ALLOW),
+        ("npm run release", Verdict.DENY),
+        ("yarn deploy", Verdict.DENY),
+    ],
+)
+def test_only_what_is_asked_for_is_made(law: Law, project: Path, command: str, verdict: Verdict) -> None:
+    (project / "Makefile").write_text(TARGETS, "utf-8")
+    (project / "justfile").write_text(TARGETS.replace(".PHONY: test publish\n", ""), "utf-8")
+    (project / "package.json").write_text(SCRIPTS, "utf-8")
+    assert _verdict(law, command, project) is verdict
+
+
 def test_a_home_of_root_is_a_home(law: Law) -> None:
     places = live_places("/root/app", home="/root")
     assert law.judge_command("mkdir -p /root/x && touch /root/x/y", places).verdict is Verdict.ALLOW
