@@ -107,7 +107,7 @@ async def test_a_resolver_mends_what_two_subagents_did_to_one_line(
     assert (finished.lead.status, finished.verified) == ("completed", True)
     assert ran.branches() == [finished.branch]
     assert repository.git("show", f"{finished.branch}:{FILE}") == BOTH.rstrip("\n")
-    assert finished.lead.files_changed == ()  # it changed nothing itself; what the parts did is not in its folder
+    assert finished.lead.files_changed == ()  # what the parts did is not in its folder
     assert {name: d for name, d in repository.work_image().items() if not name.startswith(".git/")} == before
     (brief,) = ran.script.briefs
     assert f"Files to mend: {FILE}" in brief
