@@ -7,7 +7,7 @@ from .arguments import asks_for_help, exact_flag, has_flag, rest_after
 from .glob import fits_any, text_fits
 from .paths import BUILT_IN
 from .pathset import one_pattern
-from .scene import ELSEWHERE, FED, REDIRECTS, SETS, WRITES, cuts
+from .scene import ELSEWHERE, FED, REDIRECTS, SETS, WRITES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -282,7 +282,7 @@ def _given(wanted: tuple[str, ...], scene: Scene) -> bool:
         for option in scene.arguments.options:
             if option.value is None or option.name not in choices.split("|"):
                 continue
-            if any(value_holds(predicate, piece, scene) for piece in (option.value, *cuts(option.value))):
+            if any(value_holds(predicate, piece, scene) for piece in scene.pieces_of(option.value)):
                 return True
     return False
 
@@ -295,7 +295,7 @@ def _upstream_reads(predicates: tuple[str, ...], scene: Scene) -> bool:
     for event in scene.upstream_events:
         values = [*event.argv, *(r.target for r in event.redirects if "<" in r.op)]
         other = scene.of(event)
-        pieces = [piece for value in values for piece in (value, *cuts(value))]
+        pieces = [piece for value in values for piece in other.pieces_of(value)]
         if any(value_holds(predicate, piece, other) for piece in pieces for predicate in predicates):
             return True
     return False

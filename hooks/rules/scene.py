@@ -39,6 +39,7 @@ class Scene:
     __slots__ = (
         "_arguments",
         "_at_home",
+        "_cut",
         "_firsts",
         "_grammars",
         "_names",
@@ -68,6 +69,7 @@ class Scene:
         self._spots: dict[int, tuple[Value, tuple[Spot, ...]]] = {}
         self._texts: list[str] | None = None
         self._pieces: tuple[Value, ...] | None = None
+        self._cut: dict[int, tuple[Value, tuple[Value, ...]]] = {}
         self._names: frozenset[str] | None = None
         self._at_home: bool | None = None
         self._written: tuple[Written, ...] | None = None
@@ -217,19 +219,24 @@ class Scene:
     def pieces(self) -> tuple[Value, ...]:
         """Every argument, and what stands behind a `=`, `@`, `:`, `,` or an option letter in it."""
         if self._pieces is None:
-            found: dict[Value, None] = {}
-            for value in self.event.argv:
-                self._cut_into(found, value)
+            found = dict.fromkeys(piece for value in self.event.argv for piece in self.pieces_of(value))
+            if len(found) > _MOST_PIECES:
+                raise TimeoutError(f"more than {_MOST_PIECES} pieces of words")
             self._pieces = tuple(found)
         return self._pieces
 
-    def _cut_into(self, found: dict[Value, None], value: Value) -> None:
-        found[value] = None
+    def pieces_of(self, value: Value) -> tuple[Value, ...]:
+        """Give a word and its pieces; of a word with very many, as of JSON, only paths beyond the first ones."""
+        known = self._cut.get(id(value))
+        if known is not None:
+            return known[1]
+        found: dict[Value, None] = {value: None}
         for cut in cuts(value):
             if len(found) < _MANY_PIECES or not _is_bare(cut):
                 found[_at(self.places.home, cut)] = None
-        if len(found) > _MOST_PIECES:
-            raise TimeoutError(f"more than {_MOST_PIECES} pieces of words")
+        pieces = tuple(found)
+        self._cut[id(value)] = value, pieces
+        return pieces
 
 
 _NOT_ORDINARY = frozenset({"", ".", ".git"})
