@@ -26,6 +26,8 @@ SETTLE_SECONDS = 0.2
 KILL_SECONDS = 1.0
 """How long killed processes are waited for; only one that is stuck in the kernel takes longer."""
 POLL_SECONDS = 0.02
+KERNEL = 0
+"""The session of the kernel's own threads."""
 NAME_CHARS = 120
 MAX_PROC_BYTES = 4_000_000
 """More than Linux lets an environment be."""
@@ -56,32 +58,50 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The processes of one command: `leader` is the shell's process id, `mark` what its `MARK` holds."""
+    """The processes of one command: `leader` is the shell's process id, `mark` what its `MARK` holds.
+
+    `since` is when the leader started, in clock ticks since boot: none of them is older.
+    """
 
     leader: int
     mark: str
+    since: int = 0
+
+    @classmethod
+    def of(cls, leader: int, mark: str) -> Family:
+        """Give the family of a program that was just started."""
+        found = _member(leader)
+        return cls(leader, mark, found.started if found else 0)
 
     def members(self) -> tuple[Member, ...]:
         """Return all that still live, the leader first if it does."""
-        if not PROC.is_dir():
-            return self._group_only()
-        living = {member.pid: member for member in _living()}
-        mine = {pid for pid, member in living.items() if self._owns(member)}
-        while True:
-            children = {pid for pid, member in living.items() if member.parent in mine} - mine
-            if not children:
-                return tuple(living[pid] for pid in sorted(mine, key=lambda pid: (pid != self.leader, pid)))
-            mine |= children
+        return self._look()[0]
 
-    def _owns(self, member: Member) -> bool:
+    def _look(self) -> tuple[tuple[Member, ...], bool]:
+        """Return all that still live, and whether of one more it cannot be told yet."""
+        if not PROC.is_dir():
+            return self._group_only(), False
+        living = {member.pid: member for member in _living()}
+        owned = {pid: self._owns(member) for pid, member in living.items()}
+        mine = {pid for pid, is_mine in owned.items() if is_mine}
+        while children := {pid for pid, member in living.items() if member.parent in mine} - mine:
+            mine |= children
+        in_order = sorted(mine, key=lambda pid: (pid != self.leader, pid))
+        return tuple(living[pid] for pid in in_order), None in owned.values()
+
+    def _owns(self, member: Member) -> bool | None:
+        """Tell whether a process belongs here; None where it has no environment: it is just becoming another program."""
         if self.leader in {member.group, member.session}:
             return True
+        if member.started < self.since or member.session == KERNEL:
+            return False
         try:
             environ = _read(member.pid, "environ")
         except OSError:
             return False
         start = environ.find(f"{MARK}=".encode())
-        return start >= 0 and self.mark.encode() in environ[start:].split(b"\0", 1)[0]
+        found = start >= 0 and self.mark.encode() in environ[start:].split(b"\0", 1)[0]
+        return found if environ else None
 
     def _group_only(self) -> tuple[Member, ...]:
         try:
@@ -113,8 +133,10 @@ class Family:
     async def gone(self, seconds: float) -> tuple[Member, ...]:
         """Wait until nobody lives any more, but no longer than this; return who still does."""
         deadline = anyio.current_time() + seconds
-        while (left := self.members()) and anyio.current_time() < deadline:  # noqa: ASYNC110 - no event tells of it
+        left, unclear = self._look()
+        while (left or unclear) and anyio.current_time() < deadline:
             await anyio.sleep(POLL_SECONDS)
+            left, unclear = self._look()
         return left
 
     def _left(self, known: set[Member]) -> set[Member]:

@@ -101,7 +101,7 @@ async def _started(
                 env={**environ, MARK: f"{os.environ.get(MARK, '')}/{mark}"},
                 start_new_session=True,
             )
-            return Family(process.pid, mark), process, ours
+            return Family.of(process.pid, mark), process, ours
     except BaseException:
         os.close(ours)
         raise
