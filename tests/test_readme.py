@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
+
+@pytest.mark.slow
 def test_the_library_example_runs(checkout: Path, tmp_path: Path) -> None:
     text = (checkout / "README.md").read_text(encoding="utf-8")
     [example] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

@@ -16,6 +16,7 @@ CHILDREN, TURNS = 50, 30
 MEMORY_KB = 250_000
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.timeout(120)

@@ -70,6 +70,7 @@ def in_words(done: subprocess.CompletedProcess[str]) -> bool:
 RENAME = ("run", "--model", "offline", "rename function load to read_config")
 
 
+@pytest.mark.slow
 def test_without_git_files_are_worked_on_and_only_worktrees_say_that_they_need_it(tmp_path: Path) -> None:
     machine = Machine.without("git", tmp_path / "m")
     done = machine.run(*RENAME)

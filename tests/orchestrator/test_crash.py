@@ -13,6 +13,7 @@ from tests.effort import effort
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
+@pytest.mark.slow
 def test_a_killed_session_leaves_no_call_without_a_record_and_resumes_to_a_whole_log(checkout: Path) -> None:
     """BUG-65 and BUG-66 of a real session: lead, eight subagents, `kill -9`, `decurion resume`."""
     runs = effort(1, 20)

@@ -38,6 +38,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.Complete
 Shown = tuple[subprocess.CompletedProcess[str], Path, Path]
 
 
+@pytest.mark.slow
 def test_it_ends_well_without_key_and_says_that_the_model_is_no_ai(shown: Shown) -> None:
     done, _, _ = shown
     assert done.returncode == 0, done.stderr
@@ -116,6 +117,7 @@ def test_the_sample_passes_its_own_tests_with_the_standard_library_alone(tmp_pat
     assert not [path for path in tmp_path.rglob("*") if path.suffix == ".txt"]
 
 
+@pytest.mark.slow
 def test_an_interrupted_demo_points_to_no_folder_that_is_gone(tmp_path: Path) -> None:
     env = {**os.environ, "TMPDIR": str(tmp_path)}
     command = [sys.executable, "-P", "-m", "decurion", "demo"]

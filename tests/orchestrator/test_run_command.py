@@ -205,6 +205,7 @@ def test_what_the_api_refuses_is_said_in_words_after_one_request(
 @pytest.mark.parametrize(
     ("signals", "code"), [((signal.SIGINT, signal.SIGINT), 130), ((signal.SIGTERM,), 143)]
 )
+@pytest.mark.slow
 def test_an_interrupt_ends_everything_at_once_and_the_session_can_be_gone_on_with(
     tmp_path: Path, signals: tuple[signal.Signals, ...], code: int
 ) -> None:

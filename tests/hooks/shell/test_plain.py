@@ -87,6 +87,7 @@ def _as_shfmt_reads(text: str) -> object:
         return f"rejected: {error}"
 
 
+@pytest.mark.no_cover
 def test_corpus_is_read_alike() -> None:
     texts = [json.loads(line)["cmd"] for line in CORPUS.read_text(encoding="utf-8").splitlines()]
     found = [(text, tree) for text in texts if (tree := plain(text)) is not None]
