@@ -43,26 +43,29 @@ async def add(hub: Hub, record: Record, files: str, head: str = "") -> Worktree:
         GitError: nothing half-made is left, and the work must not be done anywhere else instead.
     """
     root = tree_folder(hub, record.agent_id)
-    async with hub.lock.held():
-        hub.restore_config()
-        set_aside(hub, record.agent_id)
-        root.parent.mkdir(mode=0o700, exist_ok=True)
-        _making(hub, record.agent_id).touch()
-        try:
+    making = _making(hub, record.agent_id)
+    try:
+        async with hub.lock.held():
+            hub.restore_config()
+            set_aside(hub, record.agent_id)
+            root.parent.mkdir(mode=0o700, exist_ok=True)
+            making.touch()
             # Twice `--force`: a registered worktree whose folder is gone, locked or not, is taken over.
-            how = ("--detach", "--lock", "--force", "--force", "--quiet")
-            await hub.git.run("worktree", "add", *how, str(root), files)
-            admin = admin_folder(root)
-            if head not in {"", files}:
-                inside = hub.git.at(root).with_env(GIT_DIR=admin)
-                await inside.run("update-ref", "--no-deref", "HEAD", head)
-        except BaseException:
-            with anyio.CancelScope(shield=True):
-                await _unmake(hub, root)
-            raise
-        tree = Worktree(hub, replace(record, admin=admin))
-        tree.save()
-        _making(hub, record.agent_id).unlink(missing_ok=True)
+            how = ("--no-checkout", "--detach", "--lock", "--force", "--force", "--quiet")
+            await hub.git.run("worktree", "add", *how, str(root), head or files)
+        # Writing the files takes nearly all of the time, and needs no lock: several are written side by side.
+        admin = admin_folder(root)
+        inside = hub.git.at(root).with_env(GIT_DIR=admin, GIT_WORK_TREE=str(root))
+        await inside.run("read-tree", "--reset", "-u", files)
+    except BaseException:
+        with anyio.CancelScope(shield=True):
+            async with hub.lock.held():
+                if making.exists():
+                    await _unmake(hub, root)
+        raise
+    tree = Worktree(hub, replace(record, admin=admin))
+    tree.save()
+    making.unlink(missing_ok=True)
     return tree
 
 
