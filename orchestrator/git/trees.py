@@ -59,9 +59,7 @@ async def add(hub: Hub, record: Record, files: str, head: str = "") -> Worktree:
         await inside.run("read-tree", "--reset", "-u", files)
     except BaseException:
         with anyio.CancelScope(shield=True):
-            async with hub.lock.held():
-                if making.exists():
-                    await _unmake(hub, root)
+            await _unmake(hub, record.agent_id)
         raise
     tree = Worktree(hub, replace(record, admin=admin))
     tree.save()
@@ -75,12 +73,16 @@ def _making(hub: Hub, agent_id: str) -> Path:
     return root.with_name(f"{root.name}.making")
 
 
-async def _unmake(hub: Hub, root: Path) -> None:
-    """Take away what a failed `worktree add` left; nobody has worked there."""
-    shutil.rmtree(root, ignore_errors=True)
-    with suppress(GitError):
-        await hub.git.run("worktree", "unlock", str(root), ok=(0, 128))
-        await hub.git.run("worktree", "prune")
+async def _unmake(hub: Hub, agent_id: str) -> None:
+    """Take away what a failed start of a worktree left, if it came so far; nobody has worked there."""
+    root = tree_folder(hub, agent_id)
+    async with hub.lock.held():
+        if not _making(hub, agent_id).exists():
+            return
+        shutil.rmtree(root, ignore_errors=True)
+        with suppress(GitError):
+            await hub.git.run("worktree", "unlock", str(root), ok=(0, 128))
+            await hub.git.run("worktree", "prune")
 
 
 def set_aside(hub: Hub, agent_id: str) -> Path | None:
