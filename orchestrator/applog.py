@@ -9,14 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
-
-import structlog
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from decurion.agents.moments import (
     AgentFinished,
-    AgentStarted,
     CallChanged,
     Listener,
     Moment,
@@ -26,9 +24,39 @@ from decurion.agents.moments import (
 from decurion.hooks import AuditError
 from decurion.hooks.audit import Redactor, redact_secrets
 
+if TYPE_CHECKING:  # it brings all of rich along, which takes a tenth of a second before the first request
+    from structlog.typing import FilteringBoundLogger, Processor
+
+
+class AppLog:
+    """The log of one session. `lines` takes its lines; structlog is loaded with the first."""
+
+    def __init__(self, file: TextIO, session_id: str) -> None:
+        self._file, self._session_id = file, session_id
+
+    @cached_property
+    def lines(self) -> FilteringBoundLogger:
+        """The logger."""
+        import structlog
+
+        processors = [
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            redact_secrets(Redactor()),
+            structlog.processors.JSONRenderer(),
+        ]
+        return structlog.wrap_logger(
+            structlog.WriteLogger(self._file),
+            processors=cast("list[Processor]", processors),
+            wrapper_class=structlog.make_filtering_bound_logger(0),
+            context_class=dict,
+            session_id=self._session_id,
+        )
+
 
 @contextmanager
-def app_log(folder: Path, session_id: str) -> Generator[structlog.typing.FilteringBoundLogger]:
+def app_log(folder: Path, session_id: str) -> Generator[AppLog]:
     """Open `decurion.log` in a session folder, owner-only; secrets are taken out as in the audit log.
 
     Raises:
@@ -45,44 +73,27 @@ def app_log(folder: Path, session_id: str) -> Generator[structlog.typing.Filteri
             "Free it, or set DECURION_STATE_DIR to a folder that can be written."
         ) from None
     with os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace", buffering=1) as file:
-        yield structlog.wrap_logger(
-            structlog.WriteLogger(file),
-            processors=cast(
-                "list[structlog.typing.Processor]",
-                [
-                    structlog.processors.add_log_level,
-                    structlog.processors.TimeStamper(fmt="iso", utc=True),
-                    structlog.processors.format_exc_info,
-                    redact_secrets(Redactor()),
-                    structlog.processors.JSONRenderer(),
-                ],
-            ),
-            wrapper_class=structlog.make_filtering_bound_logger(0),
-            context_class=dict,
-            session_id=session_id,
-        )
+        yield AppLog(file, session_id)
 
 
-def logging_listener(log: structlog.typing.FilteringBoundLogger, further: Listener) -> Listener:
+def logging_listener(log: AppLog, further: Listener) -> Listener:
     """Give a listener that logs each moment and passes it on; a view that breaks is logged, not fatal."""
 
     def listen(moment: Moment) -> None:
         if told := _told(moment):
             event, fields = told
-            log.info(event, **fields)
+            log.lines.info(event, **fields)
         try:
             further(moment)
-        except Exception:
-            log.exception("listener_failed", moment=type(moment).__name__)
+        except Exception:  # noqa: BLE001 - it is told with its traceback, and the work goes on
+            log.lines.exception("listener_failed", moment=type(moment).__name__)
 
     return listen
 
 
 def _told(moment: Moment) -> tuple[str, dict[str, Any]] | None:
-    # What goes well is in the audit log; a line for each reply and call would cost a tenth of a turn.
+    # What begins or goes well is in the audit log; a line for each reply and call would cost a tenth of a turn.
     match moment:
-        case AgentStarted(ref, _, max_turns, model):
-            return "agent_started", {"agent_id": ref.agent_id, "model": model, "max_turns": max_turns}
         case AgentFinished(ref, result):
             fields = {
                 "agent_id": ref.agent_id,
