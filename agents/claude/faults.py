@@ -47,6 +47,17 @@ TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 LOAD = frozenset({429, 503, 529})
+NOT_OFFERED = 501
+TROUBLES = {
+    408: "The API gave up waiting for the request",
+    409: "The API is busy with a request in conflict with this one",
+    425: "The API does not take the request yet",
+    429: "The API limits the rate of this key",
+    501: "The server does not offer this",
+    503: "The API is not available",
+    504: "The API took too long",
+    529: "The API is overloaded",
+}
 BROKEN = frozenset({errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED})
 WORTH_RETRYING = frozenset({408, 409, 425, 429})
 
@@ -98,13 +109,18 @@ def _status_failure(error: anthropic.APIStatusError, endpoint: Endpoint, model: 
         return Failure(ContextOverflow(f"The history is too long for {model}: {said}"))
     if (refused := _refusal(status, said, endpoint, model)) is not None:
         return Failure(refused)
-    retry = (status >= 500 and status != 501) or status in WORTH_RETRYING
-    if headers.get("x-should-retry") == "false":
-        retry = False
-    if status < 500 and not retry:
+    passing = status >= 500 or status in WORTH_RETRYING
+    if not passing:
         return Failure(BadRequest(f"The API refused the request ({status}): {said}"))
-    busy = f"The API is overloaded or limits this key ({status}: {said}). Try again later, or with --fallback-model."
-    return Failure(Overloaded(busy), retry=retry, load=status in LOAD, retry_after=retry_after(headers))
+    told = f"{TROUBLES.get(status, 'The API failed')} ({status}: {said}). {_remedy(status)}"
+    retry = status != NOT_OFFERED and headers.get("x-should-retry") != "false"
+    return Failure(Overloaded(told), retry=retry, load=status in LOAD, retry_after=retry_after(headers))
+
+
+def _remedy(status: int) -> str:
+    if status == NOT_OFFERED:
+        return "Check ANTHROPIC_BASE_URL."
+    return "Try again later, or with --fallback-model." if status in LOAD else "Try again later."
 
 
 def _refusal(status: int, said: str, endpoint: Endpoint, model: str) -> ModelError | None:
@@ -131,6 +147,10 @@ def _refusal(status: int, said: str, endpoint: Endpoint, model: str) -> ModelErr
 
 def _connection_failure(error: Exception, where: str) -> Failure:
     """Silence, nothing there, something else there, or a connection that broke."""
+    chain = list(_chain(error))
+    if any(isinstance(link, httpx2.ConnectTimeout) for link in chain):
+        told = f"Cannot reach {where} (no answer). Check ANTHROPIC_BASE_URL and the network."
+        return Failure(Unreachable(told), retry=True)
     if isinstance(error, (anthropic.APITimeoutError, httpx2.TimeoutException, TimeoutError)):
         return Failure(
             Overloaded(f"{where} fell silent in the middle of a request. Try again later."), retry=True
@@ -139,7 +159,6 @@ def _connection_failure(error: Exception, where: str) -> Failure:
         return Failure(
             Unreachable(f"{where} answers with a page ({error}), not as an API. Check ANTHROPIC_BASE_URL.")
         )
-    chain = list(_chain(error))
     if any(isinstance(link, httpx2.UnsupportedProtocol) for link in chain):
         return Failure(Unreachable(f"{where} is no address of a server. Check ANTHROPIC_BASE_URL."))
     said = _say(chain[-1])

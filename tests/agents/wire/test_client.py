@@ -140,6 +140,31 @@ async def test_what_asking_again_cannot_mend_is_asked_once(
         assert len(wire.api.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("refusal", "told"),
+    [
+        (rate_limited(), "limits the rate of this key (429"),
+        (overloaded(), "is overloaded (529"),
+        (overloaded(500), "failed (500"),
+        (overloaded(502), "failed (502"),
+        (overloaded(503), "is not available (503"),
+        (overloaded(504), "took too long (504"),
+        (overloaded(408), "gave up waiting for the request (408"),
+        (Refusal(501, "api_error", "no"), "does not offer this (501"),
+        (say("Half", fault=Fault.ERROR_EVENT), "is overloaded (529"),
+        (say("Half", fault=Fault.RESET_DURING), "broke"),
+        (say("Half", fault=Fault.CUT_CLEAN), "not whole"),
+        (say("Half", fault=Fault.BROKEN_EVENT), "not whole"),
+    ],
+)
+async def test_each_trouble_is_told_by_its_own_name(refusal: Answer | Refusal, told: str) -> None:
+    async with wired(refusal, clock=fast_clock(), patience=Patience(attempts=1)) as wire:
+        with pytest.raises(Overloaded) as caught:
+            await wire.ask()
+        assert told in str(caught.value)
+        assert ("is overloaded" in str(caught.value)) == ("529" in told)
+
+
 async def test_a_server_that_echoes_the_key_does_not_get_it_printed() -> None:
     """BUG-69."""
     async with wired(Refusal(401, "authentication_error", "key test-key is wrong")) as wire:
