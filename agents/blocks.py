@@ -10,7 +10,7 @@ import orjson
 
 from decurion.hooks import ToolResult
 
-from .model import Block
+from .model import Block, Message
 from .texts import NO_MESSAGE, NO_OUTPUT, clean_value, is_blank
 
 IMAGE_BYTES = 5_600  # of text: an image of full size takes about 1,600 tokens
@@ -47,6 +47,14 @@ def _refused(block: Block) -> bool:
     if block["type"] == "text":
         return is_blank(block.get("text"))
     return block["type"] == "thinking" and not block.get("signature")
+
+
+def without_thinking(message: Message) -> Message:
+    """Give a message without its thinking; the same one where it has none."""
+    content: Any = message["content"]
+    if isinstance(content, str) or not any(block["type"] in UNMARKABLE for block in content):
+        return message
+    return {**message, "content": [block for block in content if block["type"] not in UNMARKABLE]}
 
 
 def image_surplus(block: Block) -> int:

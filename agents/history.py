@@ -18,7 +18,15 @@ from typing import overload
 
 from decurion.hooks import ToolResult
 
-from .blocks import UNMARKABLE, encode, image_surplus, mended, mended_result, result_block
+from .blocks import (
+    UNMARKABLE,
+    encode,
+    image_surplus,
+    mended,
+    mended_result,
+    result_block,
+    without_thinking,
+)
 from .model import Block, Message, Reply
 
 INTERRUPTED_NOT_RUN = "Interrupted, not run."
@@ -77,18 +85,27 @@ class History(Sequence[Message]):
     def replace(self, messages: Iterable[Message]) -> None:
         """Put other messages in place of all there are: the one change that a compaction makes.
 
+        Thinking does not survive it: newer models bind it to what stood before it, and refuse it behind anything else.
+
         Raises:
             ValueError: calls are open; a compaction never comes between a call and its result.
         """
         if self._open:
             raise ValueError(f"calls are open: {self._open}")
-        kept, used = list(messages), self._ids
+        kept, used = list(map(without_thinking, messages)), self._ids
         self._text_bytes = 0
         self._messages, self._encoded, self._marks, self._ids = [], bytearray(), [], set()
         self.extend(kept)
         self.repair()
         self._ids |= used  # an id that was used once never comes again
         self._counted, self._counted_at = 0, 0
+
+    def forget_thinking(self) -> bool:
+        """Take all thinking out, which the API always allows; whether there was any."""
+        thought = any(block["type"] in UNMARKABLE for message in self for block in message["content"])
+        if thought:
+            self.replace(list(self))
+        return thought
 
     # ---- what the API sees ----
 

@@ -16,7 +16,7 @@ from decurion.hooks.chain import MAX_STOP_REFUSALS
 
 from .context import ContextKeeper
 from .dispatch import TASK, Dispatcher, Results
-from .errors import ContextOverflow, ModelError
+from .errors import ContextOverflow, ModelError, StaleThinking
 from .groups import task_group
 from .history import History, result_block
 from .model import Message, Model, ModelRequest, Progress, Reply, Usage
@@ -127,16 +127,20 @@ class Conversation:
     async def _ask(self, ref: RunRef, *, last: bool) -> Reply:
         agent = self.agent
         agent.listen(TurnStarted(ref))
-        for again in (False, True):
+        too_long = False
+        while True:
             request = self._request(ref, last=last)
-            await self._make_room(request, forced=again)
+            await self._make_room(request, forced=too_long)
             agent.lease.check()
             try:
                 return await self._complete(request)
-            except ContextOverflow:
-                if again:
+            except StaleThinking:  # a resume under another prompt, say; the history is all there without it
+                if not agent.history.forget_thinking():
                     raise
-        raise AssertionError  # the second try returns or raises
+            except ContextOverflow:
+                if too_long:
+                    raise
+                too_long = True
 
     async def _complete(self, request: ModelRequest) -> Reply:
         """Ask the model and meanwhile settle the turn before; a model that fails does not break that off."""

@@ -23,6 +23,7 @@ from ..errors import (
     ContextOverflow,
     ModelError,
     Overloaded,
+    StaleThinking,
     UnknownModel,
     Unreachable,
 )
@@ -46,6 +47,7 @@ TOO_LONG = re.compile(
     r"|request_too_large|maximum prompt length",
     re.IGNORECASE,
 )
+UNBOUND = re.compile(r"bound to a different conversation|Invalid `signature` in `thinking` block")
 LOAD = frozenset({429, 503, 529})
 NOT_OFFERED = 501
 TROUBLES = {
@@ -109,6 +111,8 @@ def _status_failure(error: anthropic.APIStatusError, endpoint: Endpoint, model: 
         return Failure(ContextOverflow(f"The history is too long for {model}: {said}"))
     if (refused := _refusal(status, said, endpoint, model)) is not None:
         return Failure(refused)
+    if status == 400 and UNBOUND.search(said):
+        return Failure(StaleThinking(f"The API refused the request ({status}): {said}"))
     passing = status >= 500 or status in WORTH_RETRYING
     if not passing:
         return Failure(BadRequest(f"The API refused the request ({status}): {said}"))

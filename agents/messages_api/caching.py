@@ -29,7 +29,7 @@ class PromptCache:
         """Count one request in the four classes, and remember its marked prefixes."""
         digest, total = blake2b(digest_size=16), 0
         prefixes: list[tuple[bytes, int, bool]] = []
-        for block in _blocks(body):
+        for block in blocks_of(body):
             plain = orjson.dumps({k: v for k, v in block.items() if k != "cache_control"})
             digest.update(plain)
             total += len(plain)
@@ -57,8 +57,8 @@ class PromptCache:
         return 0
 
 
-def _blocks(body: Json) -> Iterator[Json]:
-    """All blocks in the order of the cached prefix: tools, system, messages."""
+def blocks_of(body: Json) -> Iterator[Json]:
+    """Give all blocks in the order of the cached prefix: tools, system, messages."""
     yield from body.get("tools", ())
     system = body.get("system", ())
     yield from [{"type": "text", "text": system}] if isinstance(system, str) else system

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
@@ -12,7 +12,7 @@ import orjson
 from anyio.abc import SocketAttribute, SocketStream
 from anyio.from_thread import start_blocking_portal
 
-from . import events, rules
+from . import binding, events, rules
 from .answers import Answer, Fault, Refusal
 from .caching import BYTES_PER_TOKEN, PromptCache
 from .http import Connection, chunk
@@ -121,6 +121,7 @@ class Api:
             request.raw.decode()
             if self.options.strict:
                 rules.check(request.body)
+                binding.check(request.body)
         except (rules.Invalid, UnicodeDecodeError) as problem:
             self.refused.append(str(problem))
             return Refusal(400, "invalid_request_error", str(problem))
@@ -162,6 +163,7 @@ class Api:
         if answer.fault is Fault.PAGE:
             await connection.send(200, b"<html>Please log in.</html>", {"content-type": "text/html"})
             return
+        answer = replace(answer, content=tuple(binding.signed(request.body, answer.content)))
         model, usage = request.body["model"], self._usage(request, answer)
         if request.streaming and answer.fault is not Fault.NOT_STREAMED:
             await _stream(connection, events.events_of(answer, model, usage), answer.fault)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from decurion.agents.messages_api import Answer, Options, Request, call, calls, say
+from decurion.agents.messages_api import Answer, Options, Refusal, Request, call, calls, say
 from decurion.agents.tools import ToolContext, tool
 from decurion.hooks import Decision, Event, Stop, SubagentStop, Verdict, deny, halt
 from decurion.hooks.chain import Hook
@@ -456,3 +456,21 @@ async def test_the_leads_own_cap_is_one_of_each_prompt(tmp_path: Path) -> None:
         ("max_turns", "report 2", 3),
         ("max_turns", "report 5", 6),
     ]
+
+
+async def test_a_history_whose_thinking_the_api_takes_no_more_goes_on_without_it(tmp_path: Path) -> None:
+    """As after a resume under another prompt: the API binds thinking to everything before it."""
+    thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+
+    async def answer(request: Request) -> Answer | Refusal:
+        if request.turn == 0:
+            return Answer((thought, *call("bash", {"command": "true"}).content), "tool_use")
+        if "signature" in str(request.messages):
+            said = "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation."
+            return Refusal(400, "invalid_request_error", said)
+        return say("done")
+
+    async with stage(answer, tmp_path) as on:
+        result = await on.run()
+    assert (result.status, result.summary) == ("completed", "done")
+    assert len(on.api.message_requests) == 3

@@ -14,6 +14,7 @@ from decurion.agents.errors import (
     BadRequest,
     ContextOverflow,
     Overloaded,
+    StaleThinking,
     UnknownModel,
     Unreachable,
 )
@@ -34,7 +35,7 @@ from tests.loopback import QUICK, REF, answered, begun, fast_clock, wired
 
 pytestmark = pytest.mark.anyio
 
-THINKING = {"type": "thinking", "thinking": "hm", "signature": "sig"}
+THINKING: dict[str, Any] = {"type": "thinking", "thinking": "hm", "signature": "sig"}
 HIDDEN = {"type": "redacted_thinking", "data": "abc"}
 
 
@@ -50,8 +51,21 @@ async def test_a_reply_comes_whole_and_goes_back_unchanged(streaming: bool) -> N
         assert reply.usage.output_tokens > 0
         assert (await wire.ask(answered(history, reply))).text == "Done."
         sent = wire.api.requests[1].body["messages"][1]["content"]
-        assert sent == [THINKING, HIDDEN, {"type": "text", "text": "Look: €"}, use]
+        assert sent == [*reply.content]
+        bound = sent[0]["signature"]  # to what stands before it
+        assert sent == [{**THINKING, "signature": bound}, HIDDEN, {"type": "text", "text": "Look: €"}, use]
         assert wire.api.refused == []
+
+
+async def test_thinking_behind_something_else_than_before_is_told_and_the_rest_is_taken_without_it() -> None:
+    first = Answer((THINKING, *call("x").content), "tool_use")
+    async with wired([first, say("Done.")]) as wire:
+        history = answered(begun("Go."), await wire.ask())
+        with pytest.raises(StaleThinking):
+            await wire.ask(history, system="Be better.")
+        assert history.forget_thinking()
+        assert (await wire.ask(history, system="Be better.")).text == "Done."
+        assert not history.forget_thinking()
 
 
 async def test_progress_is_told_while_the_reply_comes() -> None:

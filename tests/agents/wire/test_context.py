@@ -19,7 +19,7 @@ from decurion.agents.context import (
 )
 from decurion.agents.errors import ContextOverflow
 from decurion.agents.history import History
-from decurion.agents.messages_api import Options, Refusal, Request, call, rules, say
+from decurion.agents.messages_api import Answer, Options, Refusal, Request, call, rules, say
 from decurion.agents.model import ModelRequest
 from decurion.hooks import Decision, PreCompact, ToolResult, allow, deny
 from tests.loopback import REF, TOOLS, Wire, begun, wired
@@ -38,7 +38,8 @@ def request_of(history: History) -> ModelRequest:
 async def summing_up(request: Request) -> Any:
     if "about to be replaced by your summary" in request.last:
         return say("We renamed half of it.")
-    return call("x", {"n": request.turn}, text="Next: " + "look further " * 30)
+    use = call("x", {"n": request.turn}, text="Next: " + "look further " * 30)
+    return Answer(({"type": "thinking", "thinking": "hm", "signature": "s"}, *use.content), "tool_use")
 
 
 @st.composite
