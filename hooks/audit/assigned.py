@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from ..patterns import lazy
+from .names import OTHER, PASSWORD, names_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,13 +18,7 @@ if TYPE_CHECKING:
     Hints = tuple[list[int], list[tuple[str, str]]]
     """Where names may begin, in order; kind and pattern of the rest."""
 
-TELLING = ("pass", "pwd", "secret", "token", "key", "cred")
-_PASSWORD = r"pass(?:word|wd|phrase|code)?|pwd"  # noqa: S105 - a pattern
-_OTHER = r"secret(?:[_-]?key)?|token|credentials?|key"
-_BEFORE_KEY = lazy(
-    r"(?:api|access|account|auth|client|consumer|deploy|encryption|license|master|private|service|shared|signing|storage)[_-]?$"
-)
-_BEFORE_PASS = lazy(r"(?:^|[^a-z]|db|root|admin|user|ssh|pg|my)$")
+TELLING = ("pass", "pwd", "pw", "secret", "token", "key", "cred", "auth", "pat")
 _LONGEST = 512
 """No quoted value that is a secret has more characters; keys that do are found otherwise."""
 _VALUE = (
@@ -31,16 +26,15 @@ _VALUE = (
     r"|(?P<bare>[^\s\"'`,;&|<>(){}\[\]\\]{4,512}))"
 )
 _ASSIGNED = lazy(
-    rf"(?i)(?:(?P<password>{_PASSWORD})|(?P<other>{_OTHER}))(?P<more>[a-z0-9_-]{{0,40}}+)(?:\\?[\"'`])?"
+    rf"(?i)(?:(?P<password>{PASSWORD})|(?P<other>{OTHER}))(?P<more>[a-z0-9_-]{{0,40}}+)(?:\\?[\"'`])?"
     rf"\s{{0,4}}(?:\]\s?)?(?P<sep>=>|:=|==|=|:|\s)\s{{0,4}}{_VALUE}"
 )
+_LONG = 16
 _WORD_AND_DIGITS = lazy(r"[A-Za-z]{3,}\d+$")
+_BEFORE = lazy(r"[\w-]*$")
+_NUMBER = lazy(r"(?:(?P<other>0[xX][0-9a-fA-F]+|\d+\.\d+%?|\d+%)|\d+)$")
+_LOGIN = lazy(r"[^:]{2,}:[^:]{4,}$|[A-Za-z0-9+/=]{16,}$")
 _FLAG_BEFORE = lazy(r"(?:^|[\s\"'])--?[\w-]{0,40}$")
-_HARMLESS_ENDS = lazy(
-    r"(?i)(?:name|path|file|files|dir|id|ids|type|count|counts|len|length|url|uri|ref|field|label|hash|policy|manager|version|"
-    r"arn|limit|budget|usage|expires|expiry|index|used|size|per|rate|class|error|errors|s?_?tokens|izer|ize|ized|"
-    r"able|ed|ing|word_?hash|less|through|port|er)$"
-)
 _PLACEHOLDER = lazy(
     r"(?i)^(?:[$<{%*\[@!]|\.\.\.|x{3,}$|\*+$|-+$|your[-_ ]|"
     r"(?:none|null|nil|true|false|undefined|required|optional|string|str|int|bool|bytes|text|example|placeholder|changeme|"
@@ -112,7 +106,8 @@ _NAMES = (
     # A pattern that begins with one letter runs through a text as fast as looking for that letter alone, fifty times
     # faster than an alternation. Where a group matched, the name begins two letters before.
     lazy("k(?=e(?:y(?<=[a-z_-]key)|(?<=toke)(n)))"),  # `key` alone names no secret, `api_key` does
-    lazy("p(?=[aw][sd])"),
+    lazy("p(?:(?=[aw][sd])|(?<=[_-]p)(?=(?:at|w)(?![a-z])))"),
+    lazy("a(?=uth(?![a-z]))(?<![a-z]a)"),
     lazy("c(?=re(?:d|(?<=secre)(t)))"),
 )
 _OPTION = lazy(r"-(?=[apu]|-(?:user|proxy))(?<=\s-)")
@@ -127,6 +122,9 @@ def may_hold(lowered: str) -> bool:
         or "secret" in lowered
         or "pwd" in lowered
         or "cred" in lowered
+        or "auth" in lowered
+        or "_pat" in lowered
+        or "_pw" in lowered
         or "cookie" in lowered
         or "bearer" in lowered
         or "curl" in lowered
@@ -174,8 +172,9 @@ def replace(text: str, hinted: Hints, mark: Callable[[str], str]) -> str:
     pieces: list[str] = []
     done = 0
     for found in _assignments(replaced, names):
-        if found.start() >= done:
-            pieces += [replaced[done : found.start()], _judge_assignment(found, mark)]
+        judged = _judge_assignment(found, mark) if found.start() >= done else found[0]
+        if judged != found[0]:
+            pieces += [replaced[done : found.start()], judged]
             done = found.end()
     return "".join([*pieces, replaced[done:]]) if pieces else replaced
 
@@ -189,8 +188,8 @@ def is_secret_field(name: str, value: str) -> bool:
     return any(found["quoted"] == value and _is_secret(found, value, quoted=True) for found in assignments)
 
 
-def names_secret(name: str) -> bool:
-    """Say whether a field of this name may hold a secret."""
+def may_name_secret(name: str) -> bool:
+    """Say whether a field of this name may hold a secret; quick, and wrong only on the safe side."""
     lowered = name.lower()
     return any(word in lowered for word in TELLING)
 
@@ -200,18 +199,23 @@ def _assignments(text: str, places: Iterable[int]) -> Iterator[re.Match[str]]:
     marked = "[redacted:" in text
     for place in places:
         found = _ASSIGNED.match(text, place)
-        if not found or not _is_name(found, text[max(0, place - 14) : place].lower()):
+        if not found or not _is_name(found):
             continue
         if not marked or not _IN_MARK.search(text, max(0, place - 80), place):
             yield found
 
 
-def _is_name(found: re.Match[str], before: str) -> bool:
-    """Say whether the word found names a secret: `api_key` does and `key` does not, `db_pass` and not `compass`."""
-    word = (found["password"] or found["other"]).lower()
-    if word == "key":
-        return _BEFORE_KEY.search(before) is not None
-    return word != "pass" or _BEFORE_PASS.search(before) is not None
+def _before(found: re.Match[str]) -> str:
+    """Give what of the name stands before the telling word."""
+    before = _BEFORE.search(found.string, max(0, found.start() - 40), found.start())
+    return before[0] if before else ""
+
+
+def _is_name(found: re.Match[str]) -> bool:
+    """Say whether the word found names a secret. Of a variable, `MAILGUN_KEY=…`, any long value may be one."""
+    said, word = _before(found), found["password"] or found["other"]
+    wide = word == "KEY" and said.isupper() and len(found["quoted"] or found["bare"]) >= _LONG
+    return names_secret(said, word, found["more"], wide=wide)
 
 
 def kind_of_name(name: str) -> str:
@@ -231,15 +235,15 @@ def _judge_assignment(found: re.Match[str], mark: Callable[[str], str]) -> str:
 
 
 def _is_secret(found: re.Match[str], value: str, *, quoted: bool) -> bool:
-    if _HARMLESS_ENDS.search(found["more"]) or _PLACEHOLDER.match(value):
-        return False
-    if _DIGEST.match(value) or "://" in value:
+    if _PLACEHOLDER.match(value) or _DIGEST.match(value) or "://" in value:
         return False
     flag = _FLAG_BEFORE.search(found.string[max(0, found.start() - 44) : found.start()]) is not None
     if found["sep"].isspace() and not flag:
         return False
     if found["password"] and (flag or quoted or found["sep"] == "="):
-        return _is_password(found, value, quoted=quoted)
+        return _is_password(found, value, quoted=quoted) and (flag or not _is_count(found, value))
+    if (found["other"] or "").lower() in ("auth", "pat"):
+        return _is_token(value, quoted=False) and _LOGIN.match(value) is not None
     return _is_token(value, quoted=quoted or flag) or bool(
         found["password"] and _WORD_AND_DIGITS.match(value)
     )
@@ -259,6 +263,13 @@ def _is_password(found: re.Match[str], value: str, *, quoted: bool) -> bool:
     return len(value) >= 4 and (tight or not _IDENTIFIER.match(value)) and not _is_path(value)
 
 
+def _is_count(found: re.Match[str], value: str) -> bool:
+    """Say whether a number tells how many passed, or which share or flag: `pass=12 fail=0`, `first_pass=99.5`."""
+    if found["password"].lower() != "pass" or not (number := _NUMBER.match(value)):
+        return False
+    return bool(number["other"]) or not _before(found)
+
+
 def _is_path(value: str) -> bool:
     """Say whether a value names a file; long Base64 may hold slashes too."""
     jumble = len(value) >= 40 and len(re.findall(r"[0-9]", value)) >= 4 and "." not in value
@@ -266,11 +277,11 @@ def _is_path(value: str) -> bool:
 
 
 def _is_mixed(value: str) -> bool:
-    """Say whether a value is built like a token: letters with digits, or a long jumble of capitals and small letters."""
+    """Say whether a value is built like a token: letters with digits, or a long jumble of either."""
     has_digit = any(char.isdigit() for char in value)
     has_letter = any(char.isalpha() for char in value)
     jumbled = len(value) >= 20 and value.isalnum() and len(re.findall(r"[a-z][A-Z]", value)) >= 4
-    return has_letter and (has_digit or jumbled)
+    return (has_letter and (has_digit or jumbled)) or (has_digit and len(value) >= 20)
 
 
 def _swap(found: re.Match[str], group: str, new: str) -> str:

@@ -12,7 +12,9 @@ import os
 import re
 from operator import is_ as _is
 
+from ..patterns import lazy
 from . import assigned
+from .names import variable_names_secret
 from .record import is_array, is_object, quote
 from .words import LONG, Words, is_word, looks_random, replace_shapes
 
@@ -33,35 +35,12 @@ PEM = (
     r"(?s)-----BEGIN[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"
     r"|PuTTY-User-Key-File-\d.*?(?:Private-MAC: *[0-9a-f]+|\Z)"
 )
-_SECRET_NAMES = (
-    "KEY",
-    "TOKEN",
-    "SECRET",
-    "PASS",
-    "PWD",
-    "CRED",
-    "AUTH",
-    "DSN",
-    "CONNECTION_STRING",
-    "COOKIE",
-    "_PAT",
-)
-_PUBLIC_ENDS = (
-    "_SOCK",
-    "_FILE",
-    "_PATH",
-    "_DIR",
-    "_ID",
-    "_NAME",
-    "_URL",
-    "_HOST",
-    "_TYPE",
-    "_AGENT",
-    "_COMMAND",
-    "ASKPASS",
-)
 _PUBLIC_NAMES = ("PWD", "OLDPWD")
 """Folders that every shell exports; a log without the name of the workspace would tell nobody anything."""
+
+_PUBLIC_VALUE = lazy(
+    r"(?i)[a-z][a-z0-9+.-]*://[^@?\s]*$|[\w.+-]+@[\w-]+\.[\w.-]+$|(?:true|false|enabled|disabled)$"
+)
 
 _LIBRARY_NAMES = ("softlayer", "cloudant", "ibm", "bluemix")
 """Makers whose keys have no shape of their own but their length; the library knows them by what stands beside."""
@@ -159,7 +138,7 @@ class Redactor:
         if known is None:
             if len(self._names) >= _NAMES_KNOWN:
                 self._names.clear()
-            known = self._names[name] = self.clean_text(name), self._guess and assigned.names_secret(name)
+            known = self._names[name] = self.clean_text(name), self._guess and assigned.may_name_secret(name)
         if not isinstance(value, str):
             return known[0], self.clean(value)
         if known[1] and assigned.is_secret_field(name, value):
@@ -206,21 +185,20 @@ def _own_secrets(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Give the secret values of an environment, longest first, with their names; also as they look in URLs and Base64."""
     found: dict[str, str] = {}
     for name, value in environ.items():
-        upper = name.upper()
-        if not any(word in upper for word in _SECRET_NAMES) or not _is_telling(value):
-            continue
-        if upper in _PUBLIC_NAMES or upper.endswith(_PUBLIC_ENDS) or "PUBLIC" in upper:
+        if name in _PUBLIC_NAMES or not variable_names_secret(name) or not _is_telling(name, value.strip()):
             continue
         for form in _forms(value):
             found.setdefault(form, name)
     yield from sorted(found.items(), key=lambda pair: -len(pair[0]))
 
 
-def _is_telling(value: str) -> bool:
-    stripped = value.strip()
-    return (
-        len(stripped) >= _MIN_ENV_VALUE and not stripped.startswith("/") and not stripped.isalpha()
-    ) or len(stripped) >= 12
+def _is_telling(name: str, value: str) -> bool:
+    """Say whether the value of a variable named like a secret is one, and not a word, a number, a path or an address."""
+    if len(value) < _MIN_ENV_VALUE or value.startswith("/") or _PUBLIC_VALUE.match(value):
+        return False
+    if value.isalpha():
+        return len(value) >= 12
+    return "pass" in name.lower() or not value.replace(".", "").isdigit() or len(value) >= LONG
 
 
 def _forms(value: str) -> Iterator[str]:

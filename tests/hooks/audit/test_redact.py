@@ -45,10 +45,10 @@ def test_planted_keys_of_all_kinds_are_removed_from_every_place_of_a_record(tmp_
     assert [secret for secret in secrets if secret.core in text] == []
 
 
-def test_at_most_one_harmless_string_in_a_hundred_is_removed(redactor: Redactor) -> None:
+def test_no_harmless_string_is_removed(redactor: Redactor) -> None:
     strings = harmless(seed=2, rounds=60)
     removed = [text for text in strings if redactor.clean_text(text) != text]
-    assert len(removed) <= len(strings) / 100, removed[:10]
+    assert removed == []
 
 
 def test_ordinary_source_text_is_left_alone(redactor: Redactor, checkout: Path) -> None:
