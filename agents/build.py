@@ -39,7 +39,7 @@ def build_agent(  # noqa: PLR0917 - the six things an agent is made of
     return Agent(
         ref=ref,
         model=shared.model,
-        request=_request(shared, ref, definition, tools),
+        request=request_template(shared, ref, definition, tools),
         history=History(),
         dispatcher=_dispatcher(shared, tools, todo),
         context=ToolContext(
@@ -118,9 +118,10 @@ def _content(content: Any) -> str | tuple[Mapping[str, Any], ...]:
     return content if isinstance(content, str) else tuple(content)
 
 
-def _request(
+def request_template(
     shared: Shared, ref: RunRef, definition: AgentDefinition, tools: Mapping[str, Tool]
 ) -> ModelRequest:
+    """Give what all requests of an agent have in common."""
     settings = shared.settings
     own = definition.model or settings.subagent_model if ref.depth else ""
     return ModelRequest(

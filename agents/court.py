@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from decurion.hooks import HOOK_FAILED, Decision, Event, HookChain, RunRef, ToolCall
+from decurion.hooks import HOOK_FAILED, Decision, Event, RunRef, ToolCall
 
 from .moments import Listener, Notice, ignore
 
@@ -22,11 +22,23 @@ class Log(Protocol):
         ...
 
 
+class Chain(Protocol):
+    """Who is asked and told; see `decurion.hooks.chain`. For a subagent that runs elsewhere, the way there."""
+
+    async def ask(self, event: Event) -> Decision:
+        """Ask the gates."""
+        ...
+
+    async def tell(self, event: Event) -> Decision:
+        """Tell the hooks."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Court:
     """Asks the chain on behalf of every agent. One for each session."""
 
-    chain: HookChain
+    chain: Chain
     log: Log
     listen: Listener = ignore
 

@@ -16,7 +16,7 @@ from decurion.hooks.chain import MAX_STOP_REFUSALS
 
 from .context import ContextKeeper
 from .dispatch import TASK, Dispatcher, Results
-from .errors import ContextOverflow, ModelError, StaleThinking
+from .errors import ContextOverflow, ModelError, StaleBlocks
 from .groups import task_group
 from .history import History, result_block
 from .model import Message, Model, ModelRequest, Progress, Reply, Usage
@@ -130,12 +130,13 @@ class Conversation:
         too_long = False
         while True:
             request = self._request(ref, last=last)
+            agent.lease.check()  # a summary costs, too
             await self._make_room(request, forced=too_long)
             agent.lease.check()
             try:
                 return await self._complete(request)
-            except StaleThinking:  # a resume under another prompt, say; the history is all there without it
-                if not agent.history.forget_thinking():
+            except StaleBlocks:  # after a resume under another prompt, say; all the rest is still there
+                if not agent.history.unbind():
                     raise
             except ContextOverflow:
                 if too_long:
@@ -144,7 +145,7 @@ class Conversation:
 
     async def _complete(self, request: ModelRequest) -> Reply:
         """Ask the model and meanwhile settle the turn before; a model that fails does not break that off."""
-        complete, report = self.agent.model.complete, self._reporter(request.ref)
+        complete, report = self.agent.model.complete, reporter(self.agent.listen, request.ref)
         if self._unsettled is None:
             return await complete(request, report)
         async with task_group() as group:
@@ -173,7 +174,7 @@ class Conversation:
             return
         if done.usage != Usage():
             self.tally.usage += done.usage
-            agent.lease.spend(done.model, done.usage)
+            agent.lease.charge(done.model, done.usage, agent.lease.prices.cost(done.model, done.usage))
         await self._settle()
         told = {"how": done.how, "before": done.before, "after": done.after}
         agent.transcript.note(ref, "compact_boundary", **told, messages=done.messages)
@@ -281,16 +282,17 @@ class Conversation:
     def _keep(self, ref: RunRef, message: Message, **extra: object) -> None:
         self.agent.transcript.add(ref, message, **extra)
 
-    def _reporter(self, ref: RunRef) -> Callable[[Progress], None]:
-        listen = self.agent.listen
 
-        def report(progress: Progress) -> None:
-            moment: Moment | None = None
-            if progress.kind == "text":
-                moment = TextArrived(ref, progress.text)
-            elif progress.kind in ("retry", "slowdown"):
-                moment = Waiting(ref, progress.seconds, progress.text)
-            if moment:
-                listen(moment)
+def reporter(listen: Listener, ref: RunRef) -> Callable[[Progress], None]:
+    """Give what shows the progress of an agent's request."""
 
-        return report
+    def report(progress: Progress) -> None:
+        moment: Moment | None = None
+        if progress.kind == "text":
+            moment = TextArrived(ref, progress.text)
+        elif progress.kind in ("retry", "slowdown"):
+            moment = Waiting(ref, progress.seconds, progress.text)
+        if moment:
+            listen(moment)
+
+    return report

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +16,7 @@ from .dispatch import Approve, nobody
 from .model import Model, ToolSpec
 from .moments import Listener, ignore
 from .money import Lease
-from .result import FileChange
+from .result import FileChange, SubagentResult
 from .task import Order
 from .tools import Limits, Skill, Tool
 
@@ -74,6 +74,36 @@ class Workshop(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Assignment:
+    """One piece of work as a subagent takes it up: who it is, what it is told, and where it works if isolated.
+
+    `ours` says that the workshop made the workplace, and can make it again as it was at the newest checkpoint.
+    """
+
+    ref: RunRef
+    order: Order
+    prompt: str
+    bench: Bench | None = None
+    ours: bool = False
+
+
+CutShort = Callable[[SubagentResult], None]
+"""Told what an agent had done that was ended from outside, or by a failure that ends the session."""
+
+
+class Runner(Protocol):
+    """Runs subagents: in this process, or elsewhere. The real one is `orchestrator.engines`."""
+
+    async def run(self, assignment: Assignment, cut_short: CutShort) -> SubagentResult:
+        """Run one subagent to its end.
+
+        Raises:
+            DecurionError: the log or the law failed; `cut_short` was told then, as it is on cancellation.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """How a session's agents work. `reminder_every` 0 switches the todo reminder off; times are in seconds."""
 
@@ -110,6 +140,8 @@ class Shared:
     listen: Listener = ignore
     approve: Approve = nobody
     workshop: Workshop | None = None
+    runner: Runner | None = None
+    """Where subagents run; None: in the task that asks for one."""
     specs: dict[str, tuple[ToolSpec, ...]] = field(default_factory=dict[str, "tuple[ToolSpec, ...]"])
     """Tools as told to the model, one tuple for each type of agent, so that each is encoded once."""
     workplaces: dict[str, Path] = field(default_factory=dict[str, Path])
@@ -119,6 +151,11 @@ class Shared:
     def log(self) -> Log:
         """The session's one log."""
         return self.court.log
+
+
+def transcript_path(folder: Path, agent_id: str) -> Path:
+    """Give where a subagent's messages are kept."""
+    return folder / "subagents" / f"{agent_id}.jsonl"
 
 
 def write_private(path: Path, data: bytes) -> None:
