@@ -25,6 +25,7 @@ from .options import SessionOptions
 from .screen import can_draw, counted, on_screen
 from .session import ENFORCEMENT, Finished, Session, open_session
 from .signals import until_signal
+from .stdin import is_person
 from .views import PlainLines, StreamJson, result_message, terminal_approver
 
 EXIT_CODES = {
@@ -166,8 +167,7 @@ def _output(output_format: str, *, quiet: bool, verbose: bool) -> Generator[Outp
         from .views import LiveTree
 
         with LiveTree(Console(stderr=True)) as tree:
-            asking = sys.stdin is not None and sys.stdin.isatty()
-            yield _Text(tree, terminal_approver(tree.paused) if asking else nobody)
+            yield _Text(tree, terminal_approver(tree.paused) if is_person() else nobody)
     else:
         clean = known_secrets().clean_text
         yield _Text(PlainLines(lambda line: click.echo(clean(line), err=True), verbose=verbose))

@@ -1,4 +1,4 @@
-"""What is piped into the program: the task itself, or what goes along with it."""
+"""Standard input: a person who can be asked, or what is piped in: the task itself, or what goes along with it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,14 @@ from decurion.hooks import UsageError
 
 FIRST_BYTE_SECONDS = 3.0
 """How long a pipe may keep silent beside a task: a program that was started with a pipe it never uses is no input."""
+
+
+def is_person() -> bool:
+    """Whether a person sits at standard input, who can be asked; nobody does where it is closed."""
+    try:
+        return sys.stdin is not None and sys.stdin.isatty()
+    except ValueError:
+        return False
 
 
 def task_text(said: str, *, print_mode: bool) -> str:
@@ -47,7 +55,7 @@ def _has_input() -> bool:
 
 
 def _read() -> str:
-    if sys.stdin is None or sys.stdin.isatty():
+    if sys.stdin is None or is_person():
         return ""
     try:
         return sys.stdin.read().strip()

@@ -15,6 +15,8 @@ import click
 from decurion.hooks import UsageError, Verdict
 from decurion.hooks.rules import Judgement, Law, Places, live_places
 
+from ..stdin import is_person
+
 EXIT = {"allow": 0, "deny": 3, "ask": 4}
 """What the exit code says; for many commands, that of the strictest verdict."""
 
@@ -94,7 +96,7 @@ def _absolute(path: str, base: str) -> str:
 
 
 def _from_stdin(*, stdin_json: bool) -> Iterator[str]:
-    if sys.stdin.isatty():
+    if sys.stdin is None or is_person():
         raise UsageError("give a command in quotes, or commands on standard input, one a line")
     # Bytes that are not UTF-8 become lone surrogates, which the law refuses; they must not end the program.
     text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")

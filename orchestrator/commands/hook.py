@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import click
 from decurion.hooks import UsageError
 
 from ..installation import Change, planned_install, planned_uninstall
+from ..stdin import is_person
 
 _PLACES = (
     click.option("--claude", is_flag=True, help="For Claude Code, and products that read its settings."),
@@ -75,7 +75,7 @@ def _carry_out(change: Change, *, yes: bool) -> int:
     click.echo(change.shown)
     if not change.is_needed:
         return 0
-    if not yes and sys.stdin.isatty():
+    if not yes and is_person():
         click.confirm("Write this?", abort=True)
     click.echo(change.carry_out())
     return 0

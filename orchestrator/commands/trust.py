@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -12,6 +11,7 @@ from decurion.hooks.settings import Settings, load_settings
 from decurion.hooks.trust import project_parts, revoke, trust_project, trusted_projects
 
 from ..screen import on_a_line
+from ..stdin import is_person
 
 
 @click.command()
@@ -21,7 +21,9 @@ from ..screen import on_a_line
 )
 @click.option("--list", "list_all", is_flag=True, help="List the trusted projects.")
 @click.option("--revoke", "take_back", is_flag=True, help="Take trust back.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask on a terminal.")
+@click.option(
+    "-y", "--yes", is_flag=True, help="Do not ask; without a terminal nothing is trusted otherwise."
+)
 def command(folder: str, *, show: bool, list_all: bool, take_back: bool, yes: bool) -> int:
     """Let the hooks and permissions configured by the project at PATH (default: here) be in force.
 
@@ -47,7 +49,11 @@ def command(folder: str, *, show: bool, list_all: bool, take_back: bool, yes: bo
             )
         )
         return 0
-    if not yes and sys.stdin.isatty():
+    if not yes and not is_person():
+        raise UsageError(
+            f"{folder} is not trusted: nobody can be asked here. Add --yes to trust what is shown above."
+        )
+    if not yes:
         click.confirm("Trust these?", abort=True)
     trust_project(project)
     click.echo(f"Trusted: {project}")

@@ -23,7 +23,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_trusting_shows_what_will_run_and_lasts(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["trust", str(project)]) == 0
+    assert main(["trust", "--yes", str(project)]) == 0
     shown = capsys.readouterr().out
     assert "PreToolUse [Bash]: .claude/hooks/check.sh --strict" in shown
     assert ".claude/hooks/check.sh\n" in shown
@@ -42,8 +42,22 @@ def test_a_command_cannot_hide_from_who_is_to_trust_it(
 
 def test_here_is_the_default(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
-    assert main(["trust"]) == 0
+    assert main(["trust", "-y"]) == 0
     assert load_settings(project).trust == "trusted"
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_where_nobody_can_be_asked_nothing_is_trusted_without_a_yes(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], closed: bool
+) -> None:
+    with (project / "nothing").open("w+") as stdin:
+        monkeypatch.setattr("sys.stdin", None if closed else stdin)
+        assert main(["trust", str(project)]) == 2
+    shown = capsys.readouterr()
+    assert "check.sh --strict" in shown.out
+    assert shown.err.count("\n") == 1
+    assert "--yes" in shown.err
+    assert load_settings(project).trust == "unknown"
 
 
 def test_show_accepts_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -53,7 +67,7 @@ def test_show_accepts_nothing(project: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_list_and_revoke(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["trust", str(project)])
+    main(["trust", "-y", str(project)])
     main(["trust", "--list"])
     assert str(project) in capsys.readouterr().out
     assert main(["trust", "--revoke", str(project)]) == 0
