@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
@@ -80,19 +80,30 @@ class Catalogue:
 
 
 def load_catalogue(
-    workspace: Path, *, user_folders: Iterable[Path] = (), given: str | None = None
+    workspace: Path,
+    *,
+    user_folders: Iterable[Path] = (),
+    given: str | None = None,
+    more_tools: Iterable[str] = (),
 ) -> Catalogue:
     """Read definitions: those given as JSON, then the project's, the user's, and the ones that ship.
+
+    Args:
+        workspace: the project's folder.
+        user_folders: where the person keeps definitions.
+        given: definitions as JSON, by name.
+        more_tools: the names of tools beside those that ship, which definitions may list too.
 
     Raises:
         ConfigError: if `given` is not a JSON object of definitions.
     """
     refused: list[Refusal] = []
-    ranked = list(_from_json(given)) if given else []
+    tools = frozenset((*TOOLS, *more_tools)) - {"task"}
+    ranked = list(_from_json(given, tools)) if given else []
     for folder in _FOLDERS:
-        ranked += _from_folder(workspace / folder, refused, may_be_lead=False)
+        ranked += _from_folder(workspace / folder, refused, tools, may_be_lead=False)
     for folder in user_folders:
-        ranked += _from_folder(folder, refused, may_be_lead=True)
+        ranked += _from_folder(folder, refused, tools, may_be_lead=True)
     ranked += _shipped()
     found: dict[str, AgentDefinition] = {}
     shadowed: list[AgentDefinition] = []
@@ -104,8 +115,8 @@ def load_catalogue(
     return Catalogue(found, tuple(refused), tuple(shadowed))
 
 
-def parse_definition(text: str, source: str) -> AgentDefinition:
-    """Read one Markdown definition.
+def parse_definition(text: str, source: str, tools: Collection[str] = TOOLS) -> AgentDefinition:
+    """Read one Markdown definition; `tools` are those it may list.
 
     Raises:
         ConfigError: naming the file, the line where one is known, and the remedy.
@@ -113,17 +124,17 @@ def parse_definition(text: str, source: str) -> AgentDefinition:
     fields, body = split_front_matter(text, source)
     if not fields:
         raise ConfigError("it must begin with a line `---`, then `name:` and `description:`", source, 1)
-    return _build(fields, body.strip(), source)
+    return _build(fields, body.strip(), source, tools)
 
 
-def _build(fields: Mapping[str, Any], prompt: str, source: str) -> AgentDefinition:
+def _build(fields: Mapping[str, Any], prompt: str, source: str, known: Collection[str]) -> AgentDefinition:
     name = fields.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ConfigError("`name` must be letters, digits, `-` and `_`, such as `reviewer`", source)
     description = fields.get("description")
     if not isinstance(description, str) or not description.strip():
         raise ConfigError("`description` is missing: one line that says when to use this agent", source)
-    tools, notes = _tools(fields, source)
+    tools, notes = _tools(fields, source, known)
     turns = _turns(fields.get("maxTurns", fields.get("max_turns", MAX_TURNS)), source)
     isolation = fields.get("isolation") or "none"
     if isolation not in ("none", "worktree"):
@@ -150,15 +161,17 @@ def _build(fields: Mapping[str, Any], prompt: str, source: str) -> AgentDefiniti
     )
 
 
-def _tools(fields: Mapping[str, Any], source: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _tools(
+    fields: Mapping[str, Any], source: str, known: Collection[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     asked = _names(fields.get("tools"), "tools", source)
     denied = _names(fields.get("disallowedTools", fields.get("disallowed_tools")), "disallowedTools", source)
     wanted = SUBAGENT_TOOLS if asked is None or "*" in asked else tuple(our_name(n) for n in asked)
     if fields.get("permissionMode", fields.get("permission_mode")) == "plan":
         wanted = tuple(name for name in wanted if name in READ_ONLY_TOOLS)
     without = {our_name(name) for name in denied or ()}
-    kept = tuple(dict.fromkeys(n for n in wanted if n in TOOLS and n not in without))
-    dropped = [name for name in wanted if name not in TOOLS]
+    kept = tuple(dict.fromkeys(n for n in wanted if n in known and n not in without))
+    dropped = [name for name in wanted if name not in known]
     notes = [
         "a subagent never gets `task`" if name == "task" else f"there is no tool `{name}` here"
         for name in dropped
@@ -194,13 +207,15 @@ def _names(value: object, key: str, source: str) -> tuple[str, ...] | None:
     return tuple(item.strip().partition("(")[0] for item in items if item.strip())
 
 
-def _from_folder(folder: Path, refused: list[Refusal], *, may_be_lead: bool) -> list[AgentDefinition]:
+def _from_folder(
+    folder: Path, refused: list[Refusal], tools: Collection[str], *, may_be_lead: bool
+) -> list[AgentDefinition]:
     if not folder.is_dir():
         return []
     found: list[AgentDefinition] = []
     for path in sorted(folder.rglob("*.md")):
         try:
-            definition = parse_definition(_read(path), str(path))
+            definition = parse_definition(_read(path), str(path), tools)
         except ConfigError as error:
             place = f" (line {error.line})" if error.line else ""
             refused.append(Refusal(str(path), f"{error.message}{place}"))
@@ -223,7 +238,7 @@ def _read(path: Path) -> str:
         raise ConfigError("the file is not UTF-8 text", str(path)) from None
 
 
-def _from_json(text: str) -> list[AgentDefinition]:
+def _from_json(text: str, tools: Collection[str]) -> list[AgentDefinition]:
     source = "--agents"
     try:
         data: object = json.loads(text)
@@ -234,12 +249,14 @@ def _from_json(text: str) -> list[AgentDefinition]:
         raise ConfigError(
             'expected an object such as {"reader": {"description": "…", "prompt": "…"}}', source
         )
-    return [_from_fields(name, fields or {}, source) for name, fields in given.items()]
+    return [_from_fields(name, fields or {}, source, tools) for name, fields in given.items()]
 
 
-def _from_fields(name: str, fields: Mapping[str, Any], source: str) -> AgentDefinition:
+def _from_fields(
+    name: str, fields: Mapping[str, Any], source: str, tools: Collection[str]
+) -> AgentDefinition:
     rest = {key: value for key, value in fields.items() if key != "prompt"}
-    return _build({**rest, "name": name}, str(fields.get("prompt", "")), source)
+    return _build({**rest, "name": name}, str(fields.get("prompt", "")), source, tools)
 
 
 def plain_object(value: object) -> dict[str, Any] | None:

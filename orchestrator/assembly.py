@@ -40,6 +40,7 @@ def find_definitions(options: SessionOptions) -> Catalogue:
         options.workspace,
         user_folders=(config_dir() / "agents", Path.home() / ".claude" / "agents"),
         given=options.agents_json or None,
+        more_tools=[tool.name for tool in options.tools],
     )
     every = {**found.found, **{definition.name: definition for definition in options.agents}}
     return replace(found, found={name: _with_model(one, options) for name, one in every.items()})

@@ -39,17 +39,27 @@ async def answer(request: Request) -> Answer:
     return say(f"{request.body['messages'][2]['content'][0]['content']} lines; then: {request.last}")
 
 
-async def test_a_delegation_with_an_own_tool_an_own_agent_and_an_own_hook(tmp_path: Path) -> None:
+READER = AgentDefinition("reader", "Measures files.", "Measure.", tools=("count_lines",))
+READER_FILE = "---\nname: reader\ndescription: Measures files.\ntools: count_lines, task\n---\nMeasure.\n"
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+async def test_a_delegation_with_an_own_tool_an_own_agent_and_an_own_hook(
+    tmp_path: Path, in_file: bool
+) -> None:
+    """An own tool may be listed by definitions of either form; `task` stays where it is."""
     (tmp_path / "notes.txt").write_text("a\nb\nc\n")
     (tmp_path / "diary.txt").write_text("dear diary\n")
-    reader = AgentDefinition("reader", "Measures files.", "Measure.", tools=("count_lines",))
+    if in_file:
+        (tmp_path / ".decurion/agents").mkdir(parents=True)
+        (tmp_path / ".decurion/agents/reader.md").write_text(READER_FILE)
     async with serve(answer) as api:
         model = connect(ClientSettings(Endpoint(base_url=api.url, key="k"), "claude-sonnet-5-5"))
         boss = (
             Orchestrator(tmp_path, model)
             .with_tools([count_lines])
             .with_hooks([not_the_diary])
-            .with_agents([reader])
+            .with_agents([] if in_file else [READER])
         )
         finished = await boss.run("How long are my notes?")
         await model.aclose()
