@@ -77,7 +77,7 @@ def fits_any(text: str, patterns: tuple[str, ...]) -> bool:
     """Tell whether a text matches one of several patterns: one search, however many there are."""
     # Most patterns have a piece that is not there at all: compiling them, or searching a long text, takes much longer.
     lowered = text.lower()
-    patterns = tuple([pattern for pattern in patterns if _longest(pattern) in lowered])
+    patterns = tuple([pattern for pattern in patterns if longest(pattern) in lowered])
     if not patterns:
         return False
     found = _compiled.get(patterns)
@@ -92,7 +92,7 @@ def fits_any(text: str, patterns: tuple[str, ...]) -> bool:
     return found(text) is not None
 
 
-def _longest(pattern: str) -> str:
+def longest(pattern: str) -> str:
     """Give the longest piece of plain text that whatever fits a pattern must hold."""
     found = _pieces.get(pattern)
     if found is None:

@@ -33,8 +33,6 @@ TIME_LIMIT_MS = 2000
 """How long judging the events of one command may take; what takes longer is denied, never waved through."""
 
 _KINDS = {"program": "unchecked-program", "code": "unchecked-code", "environment": "environment"}
-_MANY = 16
-"""Rules of one program past which they are sorted by subcommand."""
 _MEMO_SIZE = 4096
 _LONGEST_REMEMBERED = 65536
 
@@ -113,11 +111,37 @@ def _given(rule: Rule) -> Rule:
     return rule
 
 
+class _Index:
+    """The rules that may speak of one program, by the first word of the command; all tuples in order of the law."""
+
+    __slots__ = ("all", "by_first", "others")
+
+    def __init__(self, matchers: tuple[Matcher, ...]) -> None:
+        self.all = matchers
+        firsts = {word for matcher in matchers for word in matcher.firsts}
+        self.by_first = {word: self.starting(frozenset({word})) for word in firsts}
+        self.others = self.starting(frozenset())
+
+    def starting(self, firsts: frozenset[str]) -> tuple[Matcher, ...]:
+        """Give the rules for commands whose first word is one of these."""
+        return tuple([one for one in self.all if not one.firsts or not firsts.isdisjoint(one.firsts)])
+
+    def of(self, scene: Scene) -> tuple[Matcher, ...]:
+        """Give the rules that may speak of an event."""
+        if not self.by_first:
+            return self.all
+        first = scene.first
+        if first is not None:
+            return self.by_first.get(first, self.others)
+        if scene.firsts:
+            return self.starting(scene.firsts)
+        return self.all if scene.arguments.words else self.others
+
+
 class Judge:
     """Compiled rules, as a set or packed, indexed by program; immutable. `Law` puts an agent's tools in front of it."""
 
     __slots__ = (
-        "_by_first",
         "_by_name",
         "_findings",
         "_grammars",
@@ -134,8 +158,7 @@ class Judge:
         slots = _slots(rules)
         self._findings = tuple(slot for slot in slots if slot.is_finding)
         self._slots = tuple(slot for slot in slots if not slot.is_finding)
-        self._by_name: dict[str, tuple[Matcher, ...]] = {}
-        self._by_first: dict[tuple[str, frozenset[str]], tuple[Matcher, ...]] = {}
+        self._by_name: dict[tuple[str | None, int], _Index] = {}
         self.guarded = frozenset(
             name
             for slot in self._slots
@@ -213,10 +236,7 @@ class Judge:
         for scene in self._scenes(reading, places):
             if _micros(began) > TIME_LIMIT_MS * 1000:
                 raise TimeoutError(f"more than {TIME_LIMIT_MS} ms")
-            given = scene.given
             for matcher in self._candidates(scene):
-                if matcher.needs & ~given:
-                    continue
                 if _binds(matcher.rule, agent_type) and matcher.applies(scene):
                     yield matcher.rule, scene.event.segment, "" if scene.finding else scene.event.show()
 
@@ -232,28 +252,18 @@ class Judge:
             yield Scene(event, places, self._sets, self._grammars, reading, finding=kind)
 
     def _candidates(self, scene: Scene) -> tuple[Matcher, ...]:
+        given = scene.given
         if scene.finding:
-            return tuple(slot.matcher for slot in self._findings)
+            return tuple(slot.matcher for slot in self._findings if not slot.matcher.needs & ~given)
         name = scene.event.name
-        if name is None:
-            return tuple(slot.matcher for slot in self._slots)
-        found = self._by_name.get(name)
-        if found is None:
+        index = self._by_name.get((name, given))
+        if index is None:
             if len(self._by_name) > _MEMO_SIZE:
                 self._by_name.clear()
-            found = self._by_name[name] = tuple(slot.matcher for slot in self._slots if slot.speaks_of(name))
-        return found if len(found) < _MANY or not scene.firsts else self._narrowed(name, found, scene.firsts)
-
-    def _narrowed(
-        self, name: str, matchers: tuple[Matcher, ...], firsts: frozenset[str]
-    ) -> tuple[Matcher, ...]:
-        """Give those of a program's many rules that may speak of this subcommand: most of `git` say nothing of `status`."""
-        found = self._by_first.get((name, firsts))
-        if found is None:
-            if len(self._by_first) > _MEMO_SIZE:
-                self._by_first.clear()
-            found = self._by_first[name, firsts] = tuple(one for one in matchers if one.may_start(firsts))
-        return found
+            speaking = [slot.matcher for slot in self._slots if name is None or slot.speaks_of(name)]
+            index = _Index(tuple([matcher for matcher in speaking if not matcher.needs & ~given]))
+            self._by_name[name, given] = index
+        return index.of(scene)
 
 
 def _stand_in(unknown: Unchecked) -> ExecEvent:

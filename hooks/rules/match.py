@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import sql
 from .arguments import asks_for_help, exact_flag, has_flag, rest_after
-from .glob import fits_any, text_fits
+from .glob import fits_any, longest, text_fits
 from .paths import BUILT_IN
 from .pathset import one_pattern
 from .scene import ELSEWHERE, FED, REDIRECTS, SETS, WRITES
@@ -12,13 +12,15 @@ from .scene import ELSEWHERE, FED, REDIRECTS, SETS, WRITES
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from ..shell.events import Redirect, Value
     from .arguments import Word
     from .model import Condition, Rule
     from .scene import Scene
 
-    Test = Callable[[tuple[str, ...], Scene], bool]
+    Test = Callable[[tuple[Any, ...], Scene], bool]
+    Predicate = Callable[[Value, Scene], bool]
 
 TARGETS = "but-first "
 """Before a predicate over operands: the first one, which says what to do with the others, does not count."""
@@ -36,47 +38,37 @@ FEW = 2
 class Matcher:
     """One rule made ready: only the tests that its conditions ask for, cheap ones first."""
 
-    __slots__ = ("_firsts", "_tests", "_unless", "needs", "rule")
+    __slots__ = ("_fits_unknown", "_tests", "_unless", "firsts", "needs", "rule")
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self.needs = _needs(rule.when)
         """What an event must have for the rule to say anything: bits of `scene.GIVEN`."""
-        self._firsts = _firsts(rule.when.subcommand)
+        self.firsts = _firsts(rule.when.subcommand)
+        """The words one of which must come first; empty where any may."""
+        self._fits_unknown = not rule.when.program or rule.when.strength >= FEW
         self._tests = _tests(rule.when)
         self._unless = tuple((condition, _tests(condition)) for condition in rule.unless)
 
     def applies(self, scene: Scene) -> bool:
         """Tell whether the rule applies to an event: its condition holds and none of its exceptions does.
 
-        The program of the condition is taken to fit already, except where it is unknown: the caller's index sees to it.
+        The program of the condition is taken to fit already, except where it is unknown, and so are `needs` and
+        `firsts`: the caller's index sees to it.
         """
-        if not self._concerns(scene) or not all(test(asked, scene) for test, asked in self._tests):
+        event, rule = scene.event, self.rule
+        if not event.name and (event.speculative or not (scene.finding or self._fits_unknown)):
             return False
-        if not _fits_words(self.rule.when, scene, has_flag):
+        if event.speculative and not rule.speculative:
             return False
-        if not self.rule.entry and asks_for_help(scene.arguments):
+        for test, asked in self._tests:
+            if not test(asked, scene):
+                return False
+        if not _fits_words(rule.when, scene, has_flag):
+            return False
+        if not rule.entry and asks_for_help(scene.arguments):
             return False
         return not any(_excuses(condition, tests, scene) for condition, tests in self._unless)
-
-    def may_start(self, firsts: frozenset[str]) -> bool:
-        """Tell whether the rule may speak of a command whose first word is one of these."""
-        return not self._firsts or not firsts.isdisjoint(self._firsts)
-
-    def _concerns(self, scene: Scene) -> bool:
-        """Tell quickly, for most rules, that they have nothing to say."""
-        rule, event = self.rule, scene.event
-        if bool(rule.when.finding) != bool(scene.finding):
-            return False
-        if event.speculative and not (rule.speculative and event.name):
-            return False
-        if (
-            self._firsts
-            and scene.firsts.isdisjoint(self._firsts)
-            and (scene.firsts or not scene.arguments.words)
-        ):
-            return False
-        return bool(event.name or scene.finding or not rule.when.program or rule.when.strength >= FEW)
 
 
 def _needs(condition: Condition) -> int:
@@ -96,8 +88,8 @@ def _firsts(subcommands: tuple[str, ...]) -> frozenset[str]:
     return frozenset() if any("*" in word for word in words) else frozenset(words)
 
 
-def _tests(condition: Condition) -> tuple[tuple[Test, tuple[str, ...]], ...]:
-    asked = (
+def _tests(condition: Condition) -> tuple[tuple[Test, tuple[Any, ...]], ...]:
+    asked: tuple[tuple[Test, tuple[Any, ...]], ...] = (
         (_found, condition.finding),
         (_fed_by, condition.upstream),
         (_sets, condition.env),
@@ -106,16 +98,21 @@ def _tests(condition: Condition) -> tuple[tuple[Test, tuple[str, ...]], ...]:
         (_redirects, condition.redirect),
         (_reads, condition.stdin),
         (_runs_at, condition.remote),
-        (_given, condition.options),
+        (_given, tuple(_option(one) for one in condition.options)),
         (_upstream_reads, condition.upstream_reads),
-        (_says, condition.text),
+        (_says, tuple((longest(pattern), pattern) for pattern in condition.text)),
         (_queries, condition.sql),
         (_names_path, condition.arguments),
     )
     return tuple((test, words) for test, words in asked if words)
 
 
-def _excuses(condition: Condition, tests: tuple[tuple[Test, tuple[str, ...]], ...], scene: Scene) -> bool:
+def _option(wanted: str) -> tuple[frozenset[str], str]:
+    choices, _, predicate = wanted.partition(" ")
+    return frozenset(choices.split("|")), predicate
+
+
+def _excuses(condition: Condition, tests: tuple[tuple[Test, tuple[Any, ...]], ...], scene: Scene) -> bool:
     """Tell whether an exception surely holds: what is unknown excuses nothing."""
     name = scene.event.name
     if condition.program and not (name and program_fits(name, condition.program)):
@@ -173,21 +170,37 @@ def value_holds(predicate: str, value: Value, scene: Scene) -> bool:
     is a path pattern, `PREDICATE but SET` spares the places of a set, `from A|B` asks whose output it is, `secret-variable` and `unknown` ask about holes, anything
     else is a path predicate or path set.
     """
+    return predicate_of(predicate)(value, scene)
+
+
+def predicate_of(predicate: str) -> Predicate:
+    """Give a predicate as `value_holds` reads it, made ready once: rules are few."""
+    found = _ready.get(predicate)
+    if found is None:
+        found = _ready[predicate] = _made_ready(predicate)
+    return found
+
+
+def _made_ready(predicate: str) -> Predicate:
     if predicate.startswith("="):
-        return _text_is(value, predicate[1:])
+        pattern = predicate[1:]
+        return lambda value, _: _text_is(value, pattern)
     word, _, rest = predicate.partition(" ")
     if not rest:
         test = _PLAIN.get(word)
-        return test(value) if test else scene.holds(word, value)
+        return (lambda value, _: test(value)) if test else (lambda value, scene: scene.holds(word, value))
     if word.endswith("="):
-        return value.prefix.startswith(word) and value_holds(rest, _behind(value, len(word)), scene)
+        inner = predicate_of(rest)
+        return lambda value, scene: value.prefix.startswith(word) and inner(_behind(value, len(word)), scene)
     if word == "path":
-        return scene.in_set(one_pattern(rest), value)
+        return lambda value, scene: scene.in_set(one_pattern(rest), value)
     if rest.startswith(_BUT):
-        return scene.holds_but(word, rest[len(_BUT) :], value)
-    return _comes_from(value, tuple(rest.split("|")))
+        return lambda value, scene: scene.holds_but(word, rest[len(_BUT) :], value)
+    names = tuple(rest.split("|"))
+    return lambda value, _: _comes_from(value, names)
 
 
+_ready: dict[str, Predicate] = {}
 _BUT = BUT.lstrip()
 _COUNTED = {"several": 1, "crowd": 20}
 """Predicates over how many operands there are."""
@@ -273,14 +286,20 @@ def _runs_at(patterns: tuple[str, ...], scene: Scene) -> bool:
 
 
 def _names_path(predicates: tuple[str, ...], scene: Scene) -> bool:
-    return any(value_holds(predicate, value, scene) for value in scene.pieces for predicate in predicates)
+    for predicate in predicates:
+        holds = predicate_of(predicate)
+        for value in scene.pieces:
+            if holds(value, scene):
+                return True
+    return False
 
 
-def _given(wanted: tuple[str, ...], scene: Scene) -> bool:
-    for one in wanted:
-        choices, _, predicate = one.partition(" ")
+def _given(wanted: tuple[tuple[frozenset[str], str], ...], scene: Scene) -> bool:
+    if not scene.has_options:
+        return False
+    for choices, predicate in wanted:
         for option in scene.arguments.options:
-            if option.value is None or option.name not in choices.split("|"):
+            if option.value is None or option.name not in choices:
                 continue
             if any(value_holds(predicate, piece, scene) for piece in scene.pieces_of(option.value)):
                 return True
@@ -309,8 +328,12 @@ def _replaces(predicates: tuple[str, ...], scene: Scene) -> bool:
     return any(value_holds(predicate, path, scene) for path in scene.replaced for predicate in predicates)
 
 
-def _says(patterns: tuple[str, ...], scene: Scene) -> bool:
-    return any(fits_any(" ".join(text.split()), patterns) for text in scene.texts)
+def _says(wanted: tuple[tuple[str, str], ...], scene: Scene) -> bool:
+    for flat, lowered in scene.flat_texts:
+        patterns = tuple([pattern for piece, pattern in wanted if piece in lowered])
+        if patterns and fits_any(flat, patterns):
+            return True
+    return False
 
 
 def _queries(kinds: tuple[str, ...], scene: Scene) -> bool:

@@ -10,6 +10,8 @@ from .glob import component_fits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..shell.events import Places, Value
 
     Component = str | Value
@@ -37,8 +39,10 @@ class _Node:
         return kind.setdefault(pattern, _Node(below_deep=self.below_deep))
 
 
-_Tries = tuple[_Node, _Node, tuple[str, ...], list[_Node]]
-"""What is wanted, what is not, the workspace, and where the walk stands that has come to it."""
+if TYPE_CHECKING:
+    Words = tuple[frozenset[str] | None, Callable[[str], object] | None]
+    Tries = tuple[_Node, _Node, tuple[str, ...], list[_Node], *Words]
+    """What is wanted, what is not, the workspace, where the walk stands that has come to it, and what is next there."""
 
 
 class PathSet:
@@ -48,21 +52,27 @@ class PathSet:
 
     def __init__(self, patterns: tuple[str, ...]) -> None:
         self.patterns = patterns
-        self._tries: dict[tuple[str, str], _Tries] = {}
+        self._tries: dict[tuple[str, str], Tries] = {}
 
     def holds(self, path: Path, places: Places) -> bool:
         """Tell whether a path may match one of the patterns and surely none that takes it out."""
-        wanted, unwanted, workspace, inside = self._of(places)
+        wanted, unwanted, workspace, inside, _, _ = self._of(places)
         depth = len(workspace)
         # Most paths of a session lie in the workspace: the walk down to it is done once.
         hit = _ends(inside, path[depth:]) if path[:depth] == workspace else _ends(_closed([wanted]), path)
         return hit and not _ends(_closed([unwanted]), _certain(path))
 
-    def reaches_workspace(self, places: Places) -> bool:
-        """Tell whether some path inside the workspace may be in the set."""
-        return bool(self._of(places)[3])
+    def ignores(self, inside: list[str], places: Places) -> bool:
+        """Tell quickly that a path of these plain components below the workspace is not in the set.
 
-    def _of(self, places: Places) -> _Tries:
+        It is not if no pattern speaks of any of its components, and none takes in all that lies below the workspace.
+        """
+        _, _, _, _, words, wild = self._of(places)
+        if words is None:
+            return False
+        return words.isdisjoint(inside) and (wild is None or not [piece for piece in inside if wild(piece)])
+
+    def _of(self, places: Places) -> Tries:
         key = (places.home, places.workspace)
         tries = self._tries.get(key)
         if tries is None:
@@ -71,7 +81,7 @@ class PathSet:
             tries = self._tries[key] = self._build(places)
         return tries
 
-    def _build(self, places: Places) -> _Tries:
+    def _build(self, places: Places) -> Tries:
         wanted, unwanted = _Node(), _Node()
         workspace = tuple(split_pattern(places.workspace, places))
         for pattern in self.patterns:
@@ -83,7 +93,24 @@ class PathSet:
             for piece in split_pattern(pattern.removeprefix("!"), places):
                 node = node.child(piece)
             node.ends = True
-        return wanted, unwanted, workspace, _walk(_closed([wanted]), workspace)
+        inside = _walk(_closed([wanted]), workspace)
+        return wanted, unwanted, workspace, inside, *_next_words(inside)
+
+
+def _next_words(nodes: list[_Node]) -> Words:
+    """Give the words and the patterns that may come next; None where any way on may lead to an end."""
+    if any(
+        node.loops and (node.ends or (node.deep is not None and node.deep not in nodes)) for node in nodes
+    ):
+        return None, None
+    words = frozenset(word for node in nodes for word in node.literal)
+    patterns = {pattern for node in nodes for pattern in node.wild}
+    if not patterns:
+        return words, None
+    import re
+    from fnmatch import translate
+
+    return words, re.compile("|".join(translate(pattern) for pattern in sorted(patterns))).match
 
 
 _DEEP_ENOUGH = 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..patterns import lazy
 from ..shell.events import Places, Reading, Value
 from .arguments import Arguments, Grammars
 from .paths import holds, is_ordinary, spots
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from .pathset import PathSet
 
 _CUTS = "=@:,"
+_UNCUT = lazy(r"-[^=@:,]?|--[^=@:,]*|[^-=@:,][^=@:,]*")
+"""A word of one piece."""
 _MANY_CUTS = 32
 """Cuts of one word that are tried with all that stands before and behind them; of more, as of JSON, what is between."""
 _MANY_PIECES, _MOST_PIECES = 300, 3000
@@ -41,6 +44,7 @@ class Scene:
         "_at_home",
         "_cut",
         "_firsts",
+        "_flat",
         "_grammars",
         "_names",
         "_pieces",
@@ -68,6 +72,7 @@ class Scene:
         self.reading, self.finding = reading, finding
         self._spots: dict[int, tuple[Value, tuple[Spot, ...]]] = {}
         self._texts: list[str] | None = None
+        self._flat: tuple[tuple[str, str], ...] | None = None
         self._pieces: tuple[Value, ...] | None = None
         self._cut: dict[int, tuple[Value, tuple[Value, ...]]] = {}
         self._names: frozenset[str] | None = None
@@ -85,9 +90,11 @@ class Scene:
         given |= SETS if event.env else 0
         given |= REDIRECTS if event.redirects else 0
         given |= ELSEWHERE if event.remote else 0
-        fed = event.stdin.upstream or event.stdin.text is not None or event.redirects or event.via
-        if fed or any(len(value.parts) > 1 or not isinstance(value.text, str) for value in event.argv):
-            given |= FED
+        if event.stdin.upstream or event.stdin.text is not None or event.redirects or event.via:
+            return given | FED
+        for value in event.argv:
+            if value.text is None:
+                return given | FED
         return given
 
     @property
@@ -96,6 +103,25 @@ class Scene:
         if self._arguments is None:
             self._arguments = self._grammars.read(self.event)
         return self._arguments
+
+    @property
+    def first(self) -> str | None:
+        """The first word that is no option, where it is known at a glance."""
+        text = self.event.argv[0].text if self.event.argv else None
+        return text if text is not None and not text.startswith("-") else None
+
+    @property
+    def has_options(self) -> bool:
+        """Tell whether any argument looks like an option."""
+        return "-" in [value.prefix[:1] for value in self.event.argv]
+
+    @property
+    def flat_texts(self) -> tuple[tuple[str, str], ...]:
+        """Each of `texts` on one line, also in lower case."""
+        if self._flat is None:
+            flat = [" ".join(text.split()) for text in self.texts]
+            self._flat = tuple([(text, text.lower()) for text in flat])
+        return self._flat
 
     @property
     def firsts(self) -> frozenset[str]:
@@ -186,12 +212,13 @@ class Scene:
 
     def holds(self, predicate: str, value: Value) -> bool:
         """Tell whether a path predicate may hold for a word."""
-        if self._is_plain_name(value):
+        inside = self._inside(value)
+        if inside is not None:
             paths = self.sets.get(predicate)
-            if paths is None:
-                if predicate != "any" and value.text not in _NOT_ORDINARY and is_ordinary(self.places):
+            if paths is not None:
+                if paths.ignores(inside, self.places):
                     return False
-            elif not paths.reaches_workspace(self.places):
+            elif len(inside) == 1 and predicate != "any" and inside[0] != ".git" and is_ordinary(self.places):
                 return False
         return any(holds(predicate, spot, self.places, self.sets) for spot in self.spots(value))
 
@@ -203,13 +230,17 @@ class Scene:
             for spot in self.spots(value)
         )
 
-    def _is_plain_name(self, value: Value) -> bool:
-        """Tell whether a word is a name without a slash in the workspace itself: most words are, and point nowhere else."""
+    def _inside(self, value: Value) -> list[str] | None:
+        """Give the components of a plain path below the workspace itself: most words are one, and point nowhere else."""
         if self._at_home is None:
-            places = self.places
-            cwds = self.event.cwds or (places.cwd,)
-            self._at_home = places.resolve is None and all(cwd == places.workspace for cwd in cwds)
-        return self._at_home and len(value.parts) == 1 and _is_name(value.parts[0])
+            places, cwds = self.places, self.event.cwds
+            here = len(cwds) < 2 and places.workspace in (cwds or (places.cwd,))
+            self._at_home = here and places.resolve is None and not self.event.mounts
+        text = value.text
+        if not self._at_home or not text:
+            return None
+        pieces = text.split("/")
+        return None if "" in pieces or "." in pieces or ".." in pieces else pieces
 
     def in_set(self, paths: PathSet, value: Value) -> bool:
         """Tell whether a word may point into a path set."""
@@ -219,7 +250,11 @@ class Scene:
     def pieces(self) -> tuple[Value, ...]:
         """Every argument, and what stands behind a `=`, `@`, `:`, `,` or an option letter in it."""
         if self._pieces is None:
-            found = dict.fromkeys(piece for value in self.event.argv for piece in self.pieces_of(value))
+            found: list[Value] = []
+            for value in self.event.argv:
+                found.extend(self.pieces_of(value))
+            if len(found) > _MANY_PIECES:
+                found = list(dict.fromkeys(found))
             if len(found) > _MOST_PIECES:
                 raise TimeoutError(f"more than {_MOST_PIECES} pieces of words")
             self._pieces = tuple(found)
@@ -227,6 +262,8 @@ class Scene:
 
     def pieces_of(self, value: Value) -> tuple[Value, ...]:
         """Give a word and its pieces; of a word with very many, as of JSON, only paths beyond the first ones."""
+        if value.text is not None and _UNCUT.fullmatch(value.text):
+            return (value,)
         known = self._cut.get(id(value))
         if known is not None:
             return known[1]
@@ -239,18 +276,10 @@ class Scene:
         return pieces
 
 
-_NOT_ORDINARY = frozenset({"", ".", ".git"})
-"""Plain names that stand for the workspace itself, or for its history."""
-
-
 def _is_bare(value: Value) -> bool:
     """Tell whether a piece is a text that is no path to anywhere."""
     text = value.text
     return text is not None and "/" not in text and not text.startswith((".", "~"))
-
-
-def _is_name(part: object) -> bool:
-    return isinstance(part, str) and "/" not in part and part != ".."
 
 
 def _all_upstream(events: list[ExecEvent], depth: int = 0) -> Iterator[ExecEvent]:

@@ -24,6 +24,7 @@ _PIECE = lazy(
     |;|[A-Za-z_]\w*|\d+|.""",
     re.DOTALL | re.VERBOSE,
 )
+_VERB = lazy(r"drop|truncate|delete|alter", re.IGNORECASE)
 _SKIPPED = ("--", "#", "/*", "*/")
 _THINGS = frozenset(
     {
@@ -61,6 +62,8 @@ _ALWAYS_TRUE = ({"TRUE"}, {"1"}, {"1", "="}, {"'1'", "="})
 
 def throws_away(text: str) -> str | None:
     """Give the kind (see `KINDS`) of the first statement that throws data away, or None."""
+    if not _VERB.search(text):
+        return None
     for pieces in _statements(text):
         kind = _kind(pieces)
         if kind is not None:

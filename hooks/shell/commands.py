@@ -23,6 +23,7 @@ MAX_BYTES = 256 * 1024
 MAX_NESTING = 250
 SECONDS = 1.0
 MAX_CACHED = 512
+OUTERMOST = Frame()
 
 _cache: dict[str, tuple[Stmt, ...]] = {}
 
@@ -120,7 +121,7 @@ def _evaluate(machine: Machine, text: str) -> str | None:
     try:
         check_text(text)
         stmts = parse(text)
-        run_body(machine, State((machine.places.cwd,)), Frame(), stmts)
+        run_body(machine, State((machine.places.cwd,)), OUTERMOST, stmts)
     except (Unreadable, Refused) as error:
         return str(error)
     except RecursionError:

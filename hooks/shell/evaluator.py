@@ -54,19 +54,21 @@ def run_stmts(m: Machine, st: State, fr: Frame, stmts: tuple[Stmt, ...]) -> Outc
     """Run statements one after another; the output is all of theirs, the status the last one's."""
     if fr.depth > MAX_DEPTH:
         raise Refused("the command is nested too deeply to be judged")
+    if len(stmts) == 1:
+        return run_stmt(m, st, fr, stmts[0])
     outs: list[Value] = []
     status: bool | None = True
     for stmt in stmts:
         outcome = run_stmt(m, st, fr, stmt)
         outs.append(outcome.out)
         status = outcome.status
-    return Outcome(outs[0] if len(outs) == 1 else join(outs), status)
+    return Outcome(join(outs), status)
 
 
 def run_stmt(m: Machine, st: State, fr: Frame, stmt: Stmt) -> Outcome:
     """Run one statement with its redirections, in a forked state if in the background."""
     m.step()
-    fr = replace(fr, segment=m.show(stmt.segment) or fr.segment)
+    fr = fr.at(m.show(stmt.segment) or fr.segment)
     if stmt.background:
         inside = st.fork()
         fr = replace(fr, asynchronous=fr.asynchronous + 1)

@@ -49,23 +49,32 @@ class Hole:
     fallback: str = ""
 
 
+class _Known:
+    """What is worked out of a word when it is made: every rule and every handler asks for it again."""
+
+    __slots__ = ("text",)
+
+    text: str | None
+    """The exact text, or None if there is a hole or a glob in it."""
+
+
 @frozen
-class Value:
+class Value(_Known):
     """One word. `parts` are literal texts, `Glob`s and `Hole`s; neighbouring literals are joined."""
 
     parts: tuple[str | Glob | Hole, ...] = ()
 
     def __init__(self, parts: tuple[str | Glob | Hole, ...] = ()) -> None:
         # Words are made by the thousand; the general constructor costs four times as much.
-        object.__setattr__(self, "parts", parts)
+        _set(self, "parts", parts)
+        first = parts[0] if parts else ""
+        _set(self, "text", first if len(parts) < 2 and isinstance(first, str) else None)
 
-    @property
-    def text(self) -> str | None:
-        """The exact text, or None if there is a hole or a glob in it."""
-        if not self.parts:
-            return ""
-        first = self.parts[0]
-        return first if len(self.parts) == 1 and isinstance(first, str) else None
+    def __eq__(self, other: object) -> bool:
+        return self.parts == other.parts if isinstance(other, Value) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.parts)
 
     @property
     def holes(self) -> tuple[Hole, ...]:
@@ -101,10 +110,7 @@ class Value:
 
     def show(self) -> str:
         """The word for people; a hole shows as `<why>`, a glob as its pattern."""
-        parts = self.parts
-        if len(parts) == 1:
-            return _show(parts[0])
-        return "".join([_show(part) for part in parts])
+        return self.text if self.text is not None else "".join([_show(part) for part in self.parts])
 
     def could_be(self, text: str) -> bool:
         """True if the word may turn out to be exactly `text`."""
@@ -126,6 +132,9 @@ class Value:
                 tail = part.rpartition("/")[2]
                 return Value(((tail,) if tail else ()) + self.parts[index + 1 :])
         return self
+
+
+_set = object.__setattr__
 
 
 def _show(part: str | Glob | Hole) -> str:
@@ -203,7 +212,7 @@ class ExecEvent:
     def show(self) -> str:
         """The command for people, on one line."""
         name = self.name or self.program.show()
-        return " ".join((name, *(value.show() or "''" for value in self.argv)))
+        return " ".join([name, *[value.text or value.show() or "''" for value in self.argv]])
 
 
 @frozen

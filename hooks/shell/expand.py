@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 
 def fields_of(m: Machine, st: State, fr: Frame, words: tuple[Word, ...]) -> list[Value]:
     """Expand words to fields, as for the arguments of a command."""
-    ifs = field_separators(m, st)
     fields: list[Value] = []
+    ifs = None
     for word in words:
-        single = _cheap(m, word)
+        first = word[0] if len(word) == 1 and not m.holes else None
+        single = _as_it_stands(first) if isinstance(first, Text) else None
         if single is not None:
             fields.append(single)
             continue
+        ifs = field_separators(m, st) if ifs is None else ifs
         try:
             alternatives = braces.expand(word)
         except braces.TooMany:
@@ -41,13 +43,22 @@ def fields_of(m: Machine, st: State, fr: Frame, words: tuple[Word, ...]) -> list
     return fields
 
 
-def _cheap(m: Machine, word: Word) -> Value | None:
-    if len(word) != 1 or not isinstance(word[0], Text) or m.holes:
-        return None
-    text = word[0].text
-    return literal(text) if word[0].quoted or not _EXPANDS.search(text) else None
+def _as_it_stands(part: Text) -> Value | None:
+    """Give the value of text that is nothing but itself; most words are met again, so the short ones are kept."""
+    text = part.text
+    found = _literals.get(text)
+    if found is None:
+        found = literal(text), _EXPANDS.search(text) is not None
+        if len(text) <= _SHORT:
+            if len(_literals) >= _KEPT:
+                _literals.clear()
+            _literals[text] = found
+    value, expands = found
+    return None if expands and not part.quoted else value
 
 
+_literals: dict[str, tuple[Value, bool]] = {}
+_SHORT, _KEPT = 80, 2048
 _EXPANDS = lazy(r"^~|=~|[*?\[{]")
 """What in plain text is more than itself: a tilde, a glob, a brace."""
 

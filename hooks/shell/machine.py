@@ -54,6 +54,8 @@ class Outcome:
     status: bool | None = None
 
 
+SETTLED = ExecEvent(Value(), None)
+"""Stands where the keys of all events that look alike were made."""
 DONE = Outcome()
 TRUE = Outcome(EMPTY, status=True)
 FALSE = Outcome(EMPTY, status=False)
@@ -87,6 +89,7 @@ class Machine:
         """How many files of the disk the program that is being followed has had read for it."""
         self._disk_texts: set[str] = set()
         self._seen: set[object] = set()
+        self._alike: dict[object, ExecEvent] = {}
         self._world: dict[object, int] | None = None
         self._open: list[dict[object, int]] = []
         self._sizes: dict[object, int] = {}
@@ -160,13 +163,28 @@ class Machine:
     def emit(self, event: ExecEvent) -> ExecEvent:
         """Take down one event; the same one twice counts once."""
         self.trace.append(event)
-        key = _event_key(event)
-        if key not in self._seen:
-            self._seen.add(key)
+        if not self._is_known(event):
             self.events.append(event)
             if len(self.events) > MAX_EVENTS:
                 raise Refused("the command runs too many programs to be judged")
         return event
+
+    def _is_known(self, event: ExecEvent) -> bool:
+        """Tell whether the same event was taken down before; keys are made only of what looks alike at a glance."""
+        argv = event.argv
+        glance = event.name, len(argv), argv[-1].text if argv else ""
+        alike = self._alike.get(glance)
+        if alike is None:
+            self._alike[glance] = event
+            return False
+        if alike is not SETTLED:
+            self._alike[glance] = SETTLED
+            self._seen.add(_event_key(alike))
+        key = _event_key(event)
+        if key in self._seen:
+            return True
+        self._seen.add(key)
+        return False
 
     def unchecked(
         self,
@@ -261,6 +279,8 @@ class Machine:
 
     def show(self, text: str) -> str:
         """Text for people: private characters replaced by what they stand for."""
+        if not self.holes:
+            return text
         return "".join(part if isinstance(part, str) else f"<{part.why}>" for part in self.reveal(text))
 
     def value(self, text: str) -> Value:

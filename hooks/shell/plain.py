@@ -33,6 +33,12 @@ _SPECIAL = frozenset(
     }
 )  # fmt: skip
 _MAX = 4096
+_QUICK = re.compile(
+    r"""[ \t]*(?:(&&|\|\||[|;])
+    |([A-Za-z0-9_./:,@%+=^\-]+|'[^'\r\n\0]*'|"[^"$`\\\r\n\0]*")(?=[ \t;|&]|\Z))""",
+    re.VERBOSE,
+)
+"""A joint, or a word in one piece that is nothing but itself."""
 
 
 class _Other(Exception):
@@ -43,10 +49,70 @@ def plain(text: str) -> tuple[Stmt, ...] | None:
     """Parse, or None where shfmt must be asked."""
     if len(text) > _MAX:
         return None
+    found = _quick(text)
+    if found is not None:
+        return found
     try:
         return _Parser(text).program()
     except _Other:
         return None
+
+
+def _quick(text: str) -> tuple[Stmt, ...] | None:
+    """Parse what most commands are, words and joints alone; None for everything else, also where it may be plain."""
+    stmts: list[Stmt] = []
+    stages: list[Stmt] = []
+    words: list[Word] = []
+    left, operator = None, ""
+    at = end = start = pipe_start = list_start = 0
+    size = len(text.rstrip(" \t"))
+    while at < size or words:
+        found = _QUICK.match(text, at) if at < size else None
+        if found is not None and found.lastindex == 2:
+            if not words:
+                start = found.start(2)
+                pipe_start = pipe_start if stages else start
+                list_start = list_start if left is not None else pipe_start
+            words.append(_quick_word(found[2]))
+            at = end = found.end()
+            continue
+        if not words or (at < size and found is None) or not _is_call(words[0][0]):
+            return None
+        stages.append(Stmt(Call((), tuple(words)), (), text[start:end]))
+        words = []
+        joint = found[1] if found is not None else ";"
+        at = found.end() if found is not None else size
+        if joint == "|":
+            continue
+        stage = stages[0] if len(stages) == 1 else Stmt(Pipe(tuple(stages)), (), text[pipe_start:end])
+        stages = []
+        left = stage if left is None else Stmt(AndOr(operator, left, stage), (), text[list_start:end])
+        operator = joint
+        if joint == ";":
+            stmts.append(left)
+            left = None
+    return None if stages or left is not None else tuple(stmts)
+
+
+def _is_call(part: Part) -> bool:
+    """Tell whether a first word is a program's name: no keyword and no assignment."""
+    return isinstance(part, Text) and (part.quoted or not ("=" in part.text or part.text in _SPECIAL))
+
+
+def _quick_word(text: str) -> Word:
+    found = _words.get(text)
+    if found is None:
+        quoted = text[0] in "'\""
+        found = (Text(text[1:-1] if quoted else text, quoted),)
+        if len(text) <= _SHORT:
+            if len(_words) >= _KEPT:
+                _words.clear()
+            _words[text] = found
+    return found
+
+
+_words: dict[str, Word] = {}
+_SHORT, _KEPT = 80, 2048
 
 
 class _Parser:

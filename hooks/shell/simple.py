@@ -9,6 +9,7 @@ from .environment import assigned
 from .events import ExecEvent, Glob, Hole, Value, literal
 from .expand import fields_of, value_of
 from .machine import DONE, Frame, Machine, Outcome, State
+from .programs import make_event, run_argv
 from .redirects import apply_redirects, record_output
 from .state import Array, Unset
 from .tree import Assign, Call, Decl, Expr, Stmt, Text
@@ -24,6 +25,11 @@ def run_call(m: Machine, st: State, fr: Frame, stmt: Stmt) -> Outcome:
 def _call(m: Machine, st: State, fr: Frame, stmt: Stmt, call: Call) -> Outcome:
     start = len(m.trace)
     fields = fields_of(m, st, fr, call.words)
+    if fields and not (stmt.redirects or call.assigns or st.aliases):
+        outcome = run_argv(m, st, fr, fields)
+        if m.processes:
+            _finish_processes(m, outcome, start)
+        return outcome
     aliased = _alias(m, st, call, fields)
     unread, fds = st.unread, dict(st.fds)
     keep = len(fields) == 1 and fields[0].text == "exec"
@@ -60,16 +66,12 @@ def _bare(m: Machine, st: State, fr: Frame, call: Call, stmt: Stmt) -> Outcome:
     for item in call.assigns:
         assign(m, st, fr, item)
     if stmt.redirects:
-        from .programs import make_event
-
         m.emit(make_event(m, st, fr, literal(":"), ":", []))
     status = True if len(m.trace) == start or stmt.redirects else None
     return Outcome(EMPTY, status)
 
 
 def _with_env(m: Machine, st: State, fr: Frame, call: Call, fields: list[Value]) -> Outcome:
-    from .programs import run_argv
-
     if not call.assigns:
         return run_argv(m, st, fr, fields)
     saved = {item.name: st.vars.get(item.name) for item in call.assigns}
@@ -154,8 +156,6 @@ def run_decl(m: Machine, st: State, fr: Frame, command: Decl) -> Outcome:
 
 
 def _declare(m: Machine, st: State, fr: Frame, command: Decl) -> Outcome:
-    from .programs import make_event
-
     words: list[Value] = []
     for item in command.args:
         if item.naked:
@@ -263,7 +263,6 @@ def _alias(m: Machine, st: State, call: Call, fields: list[Value]) -> tuple[str,
 def _run_alias(m: Machine, st: State, fr: Frame, aliased: tuple[str, Value, list[Value]]) -> Outcome:
     """Read the alias's text with the other words behind it. The name itself may also run: aliases can be off."""
     from .code import run_code
-    from .programs import run_argv
 
     name, text, rest = aliased
     known = st.aliases

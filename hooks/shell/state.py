@@ -68,6 +68,21 @@ class Frame:
     speculative: bool = False
     segment: str = ""
 
+    def at(self, segment: str) -> Frame:
+        """The same around another piece of text."""
+        return Frame(
+            self.stdin,
+            self.stdout_to,
+            self.redirects,
+            self.via,
+            self.remote,
+            self.mounts,
+            self.asynchronous,
+            self.depth,
+            self.speculative,
+            segment,
+        )
+
 
 class State:
     """A shell's changing state. `fork` copies it for a sub-shell or a branch, `merge` joins two branches."""
@@ -196,7 +211,7 @@ class State:
     @property
     def folders(self) -> frozenset[str]:
         """Every folder the next command may run in."""
-        return frozenset(self.cwds + self.fallback)
+        return frozenset(self.cwds + self.fallback if self.fallback else self.cwds)
 
 
 def union(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
