@@ -14,6 +14,9 @@ from .model import Block, Message
 from .texts import NO_MESSAGE, NO_OUTPUT, clean_value, is_blank
 
 IMAGE_BYTES = 5_600  # of text: an image of full size takes about 1,600 tokens
+SUMMARY = "<summary>\nWhat happened so far, in short; the messages themselves are gone.\n\n{text}\n</summary>"
+COMPACTION = "compaction"
+"""A summary that the API made and signed; first in a history, unchanged, or not at all."""
 UNMARKABLE = frozenset({"thinking", "redacted_thinking"})
 """Blocks that may neither stand alone in a reply nor carry a cache mark."""
 
@@ -55,6 +58,20 @@ def without_thinking(message: Message) -> Message:
     if isinstance(content, str) or not any(block["type"] in UNMARKABLE for block in content):
         return message
     return {**message, "content": [block for block in content if block["type"] not in UNMARKABLE]}
+
+
+def unbound(message: Message) -> Message:
+    """Give a message without what the API binds to its surroundings: no thinking, and its summary as a plain text."""
+    content: Any = without_thinking(message)["content"]
+    if isinstance(content, str) or not any(block["type"] == COMPACTION for block in content):
+        return without_thinking(message)
+    return {**message, "content": [_plain(block) for block in content]}
+
+
+def _plain(block: Block) -> Block:
+    if block["type"] != COMPACTION:
+        return block
+    return {"type": "text", "text": SUMMARY.format(text=block.get("content") or "")}
 
 
 def image_surplus(block: Block) -> int:

@@ -114,9 +114,10 @@ class ContextKeeper:
             if forced:
                 raise ContextOverflow("The history is too long, and a hook forbids to compact it.")
             return None
-        done = await (
-            self._cut(request, history, keep) if forced else self._compacted(request, history, keep)
-        )
+        if forced:
+            done = self._cut(request, history, keep)
+        else:
+            done = await self._compacted(request, history, keep)
         if forced and history.tokens >= before:
             raise ContextOverflow("The history is too long, and there is nothing left to take out of it.")
         return dc_replace(done, before=before, after=history.tokens, messages=tuple(history))

@@ -4,7 +4,7 @@ ModelError(DecurionError)
 ├── AuthenticationFailed    401, 403, no key: asked once, never again
 ├── UnknownModel            404
 ├── BadRequest              400 that is not about size; names the field
-│   └── StaleThinking       400: thinking stands behind another text than it was made behind; send it without
+│   └── StaleBlocks         400: thinking or a summary of the API's own that it no longer takes; send it without
 ├── ContextOverflow         400 "prompt is too long", 413: compact, or end with what is known
 ├── Overloaded              429, 5xx, 529, connection faults, cut streams, after the last retry
 ├── Unreachable             nothing answers at the address, after the last retry
@@ -37,8 +37,8 @@ class BadRequest(ModelError):
     """Raised when the API refuses the request itself."""
 
 
-class StaleThinking(BadRequest):
-    """Raised when the API no longer takes the thinking of a history, because something before it has changed."""
+class StaleBlocks(BadRequest):
+    """Raised when the API no longer takes blocks that it made: something before them changed, or it is another door."""
 
 
 class ContextOverflow(ModelError):

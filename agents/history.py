@@ -19,12 +19,14 @@ from typing import overload
 from decurion.hooks import ToolResult
 
 from .blocks import (
+    COMPACTION,
     UNMARKABLE,
     encode,
     image_surplus,
     mended,
     mended_result,
     result_block,
+    unbound,
     without_thinking,
 )
 from .model import Block, Message, Reply
@@ -100,12 +102,13 @@ class History(Sequence[Message]):
         self._ids |= used  # an id that was used once never comes again
         self._counted, self._counted_at = 0, 0
 
-    def forget_thinking(self) -> bool:
-        """Take all thinking out, which the API always allows; whether there was any."""
-        thought = any(block["type"] in UNMARKABLE for message in self for block in message["content"])
-        if thought:
-            self.replace(list(self))
-        return thought
+    def unbind(self) -> bool:
+        """Take out what the API binds to its surroundings: thinking, a summary of its own. Whether there was any."""
+        messages = list(map(unbound, self))
+        bound = any(new is not old for new, old in zip(messages, self, strict=True))
+        if bound:
+            self.replace(messages)
+        return bound
 
     # ---- what the API sees ----
 
@@ -128,6 +131,11 @@ class History(Sequence[Message]):
     def call_ids(self) -> frozenset[str] | set[str]:
         """Every call id so far; a new reply may not use them again."""
         return self._ids
+
+    @property
+    def is_compacted(self) -> bool:
+        """Whether it begins with a summary that the API made."""
+        return bool(self._messages) and self._messages[0]["content"][0]["type"] == COMPACTION
 
     @property
     def size(self) -> int:

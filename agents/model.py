@@ -69,6 +69,8 @@ class ModelRequest:
     effort: str = ""
     """Level for this agent; empty: the client's own setting. `thinking`, as on the wire, likewise."""
     thinking: Mapping[str, Any] | None = None
+    compact: bool = False
+    """Ask for a `compaction` block that sums the history up, in place of a reply. Not every endpoint offers it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@
 | `end_turn`, `stop_sequence` | run them | done; a blank reply is asked for again |
 | `tool_use` | run them | say that no call arrived |
 | `max_tokens` | none runs: ask for smaller pieces, with a larger limit once | ask again, shorter, with a larger limit once |
-| `pause_turn` | run them | go on |
+| `pause_turn`, `compaction` | run them | go on |
 | `model_context_window_exceeded` | none runs; the history is compacted before the next request | go on likewise |
 | `refusal` | none runs; the agent ends as refused | the same |
 | anything else | none runs: what ended for an unknown reason may be half | ask whether it is finished |
@@ -23,7 +23,8 @@ from .result import Status
 
 PATIENCE = 3
 FINAL = frozenset({"end_turn", "stop_sequence"})
-COMPLETE = FINAL | {"tool_use", "pause_turn"}
+PAUSED = frozenset({"pause_turn", "compaction"})
+COMPLETE = FINAL | PAUSED | {"tool_use"}
 
 SMALLER_PIECES = (
     "Not run: the reply hit the output limit before it was complete, so nothing of it was done. "
@@ -76,7 +77,7 @@ def next_step(reply: Reply, *, grown: bool = False, nudged: int = 0) -> Step:
 def _without_calls(reply: Reply) -> Step:
     if reply.stop_reason in FINAL:
         return Step("finish") if reply.text.strip() else Step("say", text=BLANK)
-    return Step("say", text=GO_ON if reply.stop_reason == "pause_turn" else NO_CALL)
+    return Step("say", text=GO_ON if reply.stop_reason in PAUSED else NO_CALL)
 
 
 def _cut(reply: Reply, *, grown: bool) -> Step:

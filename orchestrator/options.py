@@ -50,7 +50,7 @@ class ModelOptions:
     manners: Manners | None = None
     """How the offline model behaves beyond its work; `decurion demo` slows it down, for people to follow."""
     without: tuple[str, ...] = ()
-    """What the endpoint lacks: `cache`, `thinking`, `streaming`, `count_tokens`, `share_prefix`."""
+    """What the endpoint lacks: `cache`, `thinking`, `streaming`, `count_tokens`, `compaction`, `share_prefix`."""
 
     @property
     def chosen(self) -> str:

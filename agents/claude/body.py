@@ -50,7 +50,11 @@ class BodyBuilder:
             fields["output_config"] = {"effort": effort}
         if settings.clear_above:
             fields["context_management"] = {"edits": [_clearing(settings.clear_above)]}
-        return {**fields, **settings.extra_body}
+        fields |= settings.extra_body
+        if request.compact:
+            fields["compaction"] = {"type": "summarize"}
+            fields.pop("context_management", None)  # the API takes only one of the two
+        return fields
 
     def count(self, request: ModelRequest, history: History) -> bytes:
         """Give a body for `count_tokens`: what is sent, without what says how to answer.

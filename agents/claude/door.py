@@ -15,6 +15,7 @@ from .settings import ClientSettings, Endpoint
 
 CONNECT_SECONDS = 10.0
 CONTEXT_EDITING = "context-management-2025-06-27"
+COMPACTION = "compact-2026-09-04"
 KEEP_ALIVE = 60.0  # seconds; the SDK's five opened 7,281 connections for 1,001 agents
 
 
@@ -54,6 +55,12 @@ def open_client(settings: ClientSettings) -> anthropic.AsyncAnthropic | Any:
 def _headers(settings: ClientSettings) -> dict[str, str]:
     beta = {"anthropic-beta": CONTEXT_EDITING} if settings.clear_above else {}
     return {**beta, **settings.endpoint.headers}
+
+
+def with_compaction(client: anthropic.AsyncAnthropic | Any) -> dict[str, str]:
+    """Give the header of a request that asks for a compaction or carries one, with the betas that are on anyway."""
+    betas: str = client.default_headers.get("anthropic-beta", "")
+    return {"anthropic-beta": ",".join(filter(None, (betas, COMPACTION)))}
 
 
 def takes_bytes(endpoint: Endpoint) -> bool:

@@ -23,7 +23,7 @@ from ..errors import (
     ContextOverflow,
     ModelError,
     Overloaded,
-    StaleThinking,
+    StaleBlocks,
     UnknownModel,
     Unreachable,
 )
@@ -47,7 +47,7 @@ TOO_LONG = re.compile(
     r"|request_too_large|maximum prompt length",
     re.IGNORECASE,
 )
-UNBOUND = re.compile(r"bound to a different conversation|Invalid `signature` in `thinking` block")
+UNBOUND = re.compile(r"bound to a different conversation|Invalid `signature` in `thinking`|compaction")
 LOAD = frozenset({429, 503, 529})
 NOT_OFFERED = 501
 TROUBLES = {
@@ -112,7 +112,7 @@ def _status_failure(error: anthropic.APIStatusError, endpoint: Endpoint, model: 
     if (refused := _refusal(status, said, endpoint, model)) is not None:
         return Failure(refused)
     if status == 400 and UNBOUND.search(said):
-        return Failure(StaleThinking(f"The API refused the request ({status}): {said}"))
+        return Failure(StaleBlocks(f"The API refused the request ({status}): {said}"))
     passing = status >= 500 or status in WORTH_RETRYING
     if not passing:
         return Failure(BadRequest(f"The API refused the request ({status}): {said}"))

@@ -12,11 +12,12 @@ from anthropic.types import Message, MessageTokensCount
 from decurion.hooks import DecurionError
 
 from ..clock import Clock
+from ..errors import BadRequest
 from ..history import History
 from ..limiter import Limiter
 from ..model import ModelRequest, Progress, Reply
 from .body import BodyBuilder
-from .door import open_client, takes_bytes
+from .door import open_client, takes_bytes, with_compaction
 from .faults import Failed, Failure, failure_of
 from .prefixes import Prefixes
 from .settings import ClientSettings, WireEvent
@@ -53,9 +54,7 @@ class ClaudeModel:
         Raises:
             ModelError: by name of what happened.
         """
-        history = (
-            request.messages if isinstance(request.messages, History) else History.restore(request.messages)
-        )
+        history = _history(request)
         tries = Tries(request, self.settings, self._clock, report, self._observe, reached=self._reached)
         try:
             return await self._try_once(request, history, tries)
@@ -90,11 +89,12 @@ class ClaudeModel:
         """Have the API count a request; None where it cannot, which is asked once. Never raises for the API's sake."""
         if not self._counts:
             return None
-        body = self._bodies.count(request, _history(request))
+        history = _history(request)
+        body = self._bodies.count(request, history)
         try:
-            client = self._opened()
+            client, options = self._opened(), self._options(compact=history.is_compacted)
             counted = await client.post(
-                f"{PATH}/count_tokens", cast_to=MessageTokensCount, **self._payload(body)
+                f"{PATH}/count_tokens", cast_to=MessageTokensCount, options=options, **self._payload(body)
             )
             return int(counted.input_tokens)
         except Exception:  # noqa: BLE001 - a count is a help, no need
@@ -109,6 +109,8 @@ class ClaudeModel:
 
     async def _try_once(self, request: ModelRequest, history: History, tries: Tries) -> Reply:
         model = tries.model
+        if request.compact and not self.settings.switches.compaction:
+            raise Failed(Failure(BadRequest("Compaction by the API is switched off.")))
         body = self._bodies.build(request, history, model, stream=self.settings.switches.streaming)
         prefix = self._bodies.fixed(request) if self.settings.switches.share_prefix else b""
         try:
@@ -118,7 +120,8 @@ class ClaudeModel:
             ):
                 started = self._clock.now()
                 tries.started(held)
-                got = await self._send(body, Reader(tries.report, begun, history.call_ids))
+                options = self._options(compact=request.compact or history.is_compacted)
+                got = await self._send(body, options, Reader(tries.report, begun, history.call_ids))
         except DecurionError:
             raise
         except Exception as error:  # all that the SDK, its transport and a strange server can raise
@@ -135,10 +138,10 @@ class ClaudeModel:
             self._limiter.slow_down(failure.retry_after)
         return Failed(failure)
 
-    async def _send(self, body: bytes, reader: Reader) -> Received:
+    async def _send(self, body: bytes, options: dict[str, Any], reader: Reader) -> Received:
         with anyio.fail_after(self.settings.patience.request):
             if not self.settings.switches.streaming:
-                got = received(await self._post(body), {}, reader.taken)
+                got = received(await self._post(body, options), {}, reader.taken)
                 reader.begun()
                 return got
             client = self._opened()
@@ -147,13 +150,14 @@ class ClaudeModel:
                 cast_to=Message,
                 stream=True,
                 stream_cls=Events,
+                options=options,
                 **self._payload(body),
             )
             return await receive(stream, reader)
 
-    async def _post(self, body: bytes) -> dict[str, Any]:
+    async def _post(self, body: bytes, options: dict[str, Any]) -> dict[str, Any]:
         client = self._opened()
-        message = await client.post(PATH, cast_to=Message, **self._payload(body))
+        message = await client.post(PATH, cast_to=Message, options=options, **self._payload(body))
         return message.to_dict(warnings=False)
 
     def _url(self, client: Any) -> str:
@@ -161,6 +165,9 @@ class ClaudeModel:
         if not takes_bytes(self.settings.endpoint):
             return PATH
         return str(client.base_url).rstrip("/") + PATH
+
+    def _options(self, *, compact: bool) -> dict[str, Any]:
+        return {"headers": with_compaction(self._opened())} if compact else {}
 
     def _payload(self, body: bytes) -> dict[str, Any]:
         return {"content": body} if takes_bytes(self.settings.endpoint) else {"body": orjson.loads(body)}

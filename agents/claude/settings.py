@@ -105,6 +105,8 @@ class Switches:
     """Have `/v1/messages/count_tokens` count a long history that was resumed."""
     diagnostics: bool = False
     """Ask why the prompt cache missed."""
+    compaction: bool = True
+    """Let the API sum up a history that gets too long (on-demand compaction, a beta). Asked for then and only then."""
     share_prefix: bool = True
     """Of agents that start together on the same tools and system, let the first write them to the cache."""
 

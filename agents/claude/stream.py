@@ -182,17 +182,25 @@ def received(message: dict[str, Any], arguments: dict[int, list[str]], taken: Ab
             content.append(_call(block, arguments.get(place), ids, malformed))
         elif isinstance(block.get("type"), str):
             content.append(block)
-    usage: dict[str, Any] = message.get("usage") or {}
     reply = Reply(
         id=str(message.get("id", "")),
         model=str(message.get("model", "")),
         content=tuple(content),
         stop_reason=stop_reason,
-        usage=Usage(**{name: usage.get(name) or 0 for name in Usage.__dataclass_fields__}),
+        usage=_usage(message.get("usage") or {}),
         malformed=malformed,
     )
     diagnostics: dict[str, Any] = message.get("diagnostics") or {}
     return Received(reply, diagnostics.get("cache_miss_reason"))
+
+
+def _usage(told: dict[str, Any]) -> Usage:
+    """What a reply cost. The totals leave out what the API spent on summing up a history."""
+    summing_up = [one for one in told.get("iterations") or () if one.get("type") == "compaction"]
+    names = Usage.__dataclass_fields__
+    return sum(
+        (Usage(**{name: one.get(name) or 0 for name in names}) for one in (told, *summing_up)), Usage()
+    )
 
 
 def _call(

@@ -7,8 +7,9 @@ The offline model is served by it, the tests hold the client against it, the ben
     async with serve(answer) as api:
         ...  # api.url, api.requests
 
-`rules` says which histories the real API refuses, `binding` which thinking, `caching` simulates its prompt cache, `events` writes a reply as
-server-sent events, `http` is the little of HTTP/1.1 that this needs.
+`rules` says which histories the real API refuses, `binding` which thinking, `caching` simulates its prompt cache,
+`compaction` its summaries, `events` writes a reply as server-sent events, `http` is the little of HTTP/1.1 that this
+needs.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Answer:
 
     content: tuple[Mapping[str, Any], ...]
     stop_reason: str | None = "end_turn"
-    usage: Mapping[str, int] | None = None
+    usage: Mapping[str, Any] | None = None
     latency: float = 0.0
     """Seconds before the first byte."""
     fault: Fault | None = None

@@ -15,7 +15,7 @@ _ids = count(1)
 Json = dict[str, Any]
 
 
-def message_of(answer: Answer, model: str, usage: Mapping[str, int]) -> Json:
+def message_of(answer: Answer, model: str, usage: Mapping[str, Any]) -> Json:
     """The whole message, as it is answered without streaming."""
     return {
         "id": f"msg_{next(_ids):08d}",
@@ -30,7 +30,7 @@ def message_of(answer: Answer, model: str, usage: Mapping[str, int]) -> Json:
     }
 
 
-def events_of(answer: Answer, model: str, usage: Mapping[str, int]) -> list[bytes]:
+def events_of(answer: Answer, model: str, usage: Mapping[str, Any]) -> list[bytes]:
     """The same message as a list of server-sent events."""
     message: Json = {**message_of(answer, model, usage), "content": [], "stop_reason": None}
     message["usage"] = {**usage, "output_tokens": 1}

@@ -35,8 +35,8 @@ KNOWN_FIELDS = frozenset(
     }
 )
 MAX_BREAKPOINTS = 4
-USER_BLOCKS = frozenset({"text", "image", "document", "tool_result", "search_result"})
-USERS_OWN = USER_BLOCKS - {"text"}  # anything else may come from a model, and so go back to it
+USER_BLOCKS = frozenset({"text", "image", "document", "tool_result", "search_result", "compaction"})
+USERS_OWN = USER_BLOCKS - {"text", "compaction"}  # anything else may come from a model, and so go back to it
 
 Json = Mapping[str, Any]
 
@@ -45,8 +45,8 @@ class Invalid(Exception):
     """Raised when the real API would answer 400; the text is its message."""
 
 
-def check(body: Json) -> None:
-    """Check one body of `POST /v1/messages`.
+def check(body: Json, betas: frozenset[str] = frozenset()) -> None:
+    """Check one body of `POST /v1/messages`; `betas` are further fields that are taken.
 
     Raises:
         Invalid: with the message of the real API, the field first.
@@ -54,7 +54,7 @@ def check(body: Json) -> None:
     for name in ("model", "messages", "max_tokens"):
         if name not in body:
             raise Invalid(f"{name}: Field required")
-    _check_fields(body)
+    _check_fields(body, KNOWN_FIELDS | betas)
     _check_tools(body.get("tools", ()))
     _check_system(body.get("system", ""))
     _check_messages(body["messages"])
@@ -65,11 +65,11 @@ def check(body: Json) -> None:
         )
 
 
-def _check_fields(body: Json) -> None:
+def _check_fields(body: Json, known: frozenset[str]) -> None:
     for name in body:
         if name in REFUSED_FIELDS:
             raise Invalid(f"{name}: This parameter is not supported.")
-        if name not in KNOWN_FIELDS:
+        if name not in known:
             raise Invalid(f"{name}: Extra inputs are not permitted")
     if not isinstance(body["model"], str) or not body["model"]:
         raise Invalid("model: String should have at least 1 character")

@@ -12,7 +12,7 @@ import orjson
 from anyio.abc import SocketAttribute, SocketStream
 from anyio.from_thread import start_blocking_portal
 
-from . import binding, events, rules
+from . import binding, compaction, events, rules
 from .answers import Answer, Fault, Refusal
 from .caching import BYTES_PER_TOKEN, PromptCache
 from .http import Connection, chunk
@@ -21,6 +21,7 @@ from .requests import Request
 Answering = Callable[[Request], Awaitable[Answer | Refusal]]
 
 STREAM_HEADERS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
+BETA_FIELDS = frozenset({compaction.KIND})
 JSON_HEADERS = {"content-type": "application/json"}
 
 
@@ -42,6 +43,8 @@ class Options:
     """Whether `requests` keeps every request."""
     minimum_cached: int = 1024
     """The shortest prefix, in tokens, that the simulated prompt cache keeps."""
+    compaction: bool = True
+    """Whether on-demand compaction is offered."""
     strict: bool = True
     """Whether the history rules are enforced."""
 
@@ -120,8 +123,9 @@ class Api:
         try:
             request.raw.decode()
             if self.options.strict:
-                rules.check(request.body)
+                rules.check(request.body, BETA_FIELDS if self.options.compaction else frozenset())
                 binding.check(request.body)
+                compaction.check(request)
         except (rules.Invalid, UnicodeDecodeError) as problem:
             self.refused.append(str(problem))
             return Refusal(400, "invalid_request_error", str(problem))
@@ -150,6 +154,8 @@ class Api:
     async def _reply(self, connection: Connection, request: Request) -> None:
         if request.body.get("max_tokens") == 0:
             answer: Answer | Refusal = Answer((), stop_reason="max_tokens")
+        elif compaction.KIND in request.body and self.options.compaction:
+            answer = compaction.summed_up(request, self.cache.usage(request.body, 100))
         else:
             answer = await self.answer(request)
         if isinstance(answer, Refusal):
@@ -170,7 +176,7 @@ class Api:
         else:
             await connection.send(200, orjson.dumps(events.message_of(answer, model, usage)), JSON_HEADERS)
 
-    def _usage(self, request: Request, answer: Answer) -> dict[str, int]:
+    def _usage(self, request: Request, answer: Answer) -> dict[str, Any]:
         if answer.usage is not None:
             return {"input_tokens": 0, "output_tokens": 0, **answer.usage}
         output = max(1, sum(len(str(block)) for block in answer.content) // BYTES_PER_TOKEN)

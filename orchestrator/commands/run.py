@@ -20,7 +20,7 @@ from ..options import (
 from ..screen import can_draw
 from ..stdin import task_text
 
-_WITHOUT = ("cache", "thinking", "streaming", "count_tokens", "share_prefix")
+_WITHOUT = ("cache", "thinking", "streaming", "count_tokens", "compaction", "share_prefix")
 
 
 def _names(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:

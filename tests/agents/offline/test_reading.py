@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from decurion.agents.context import CLEARED, bounded
+from decurion.agents.context import bounded
 from decurion.agents.offline.conversation import Exchange
 from decurion.agents.offline.reading import Reading, read_parts
+from decurion.agents.shortening import CLEARED
 from decurion.agents.tools import TOOLS, Limits, ToolContext, output_of, prepare
 from decurion.hooks import RunRef, ToolError, ToolResult
 

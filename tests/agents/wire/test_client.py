@@ -14,7 +14,7 @@ from decurion.agents.errors import (
     BadRequest,
     ContextOverflow,
     Overloaded,
-    StaleThinking,
+    StaleBlocks,
     UnknownModel,
     Unreachable,
 )
@@ -61,11 +61,11 @@ async def test_thinking_behind_something_else_than_before_is_told_and_the_rest_i
     first = Answer((THINKING, *call("x").content), "tool_use")
     async with wired([first, say("Done.")]) as wire:
         history = answered(begun("Go."), await wire.ask())
-        with pytest.raises(StaleThinking):
+        with pytest.raises(StaleBlocks):
             await wire.ask(history, system="Be better.")
-        assert history.forget_thinking()
+        assert history.unbind()
         assert (await wire.ask(history, system="Be better.")).text == "Done."
-        assert not history.forget_thinking()
+        assert not history.unbind()
 
 
 async def test_progress_is_told_while_the_reply_comes() -> None:

@@ -8,19 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decurion.agents.context import (
-    Compaction,
-    ContextKeeper,
-    bounded,
-    clear_results,
-    compact,
-    digest,
-    fair_share,
-)
-from decurion.agents.errors import ContextOverflow
+from decurion.agents.claude import Switches
+from decurion.agents.context import Compaction, ContextKeeper, bounded, fair_share
+from decurion.agents.errors import ContextOverflow, StaleBlocks
 from decurion.agents.history import History
 from decurion.agents.messages_api import Answer, Options, Refusal, Request, call, rules, say
 from decurion.agents.model import ModelRequest
+from decurion.agents.shortening import clear_results, compact, digest
 from decurion.hooks import Decision, PreCompact, ToolResult, allow, deny
 from tests.loopback import REF, TOOLS, Wire, begun, wired
 
@@ -107,12 +101,91 @@ async def test_four_hundred_turns_fit_a_window_of_a_hundred_thousand_tokens() ->
             text = "r" * (40_000 if turn % 3 == 0 else 4_000)
             history.add_results(keeper.bounded([ToolResult(c.id, text) for c in reply.calls]))
         assert wire.api.refused == []
-        assert {one.how for one in done} == {"cleared", "summary"}
+        assert {one.how for one in done} == {"cleared", "api"}
         assert all(one.after < one.before for one in done)
         text = str(history[0])
         assert "rename a to b" in text
-        assert "We renamed half of it." in text
         assert "[>] rename" in text
+
+
+def full(turns: int = 60) -> History:
+    """A history near the end of the window that clearing does not help."""
+    history = begun("The task: rename a to b.")
+    for number in range(turns):
+        thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+        use = {"type": "tool_use", "id": f"c{number}", "name": "grep", "input": {"n": "p" * 4000}}
+        history.add_content([thought, use])
+        history.add_results([ToolResult(f"c{number}", "found " * 200)])
+    return history
+
+
+@pytest.mark.anyio
+async def test_the_api_sums_up_where_it_offers_to_and_its_block_goes_back_first_and_unchanged() -> None:
+    async with wired(summing_up, clear_above=50_000) as wire:
+        history, keeper = full(), keeper_of(wire)
+        done = await keeper.before_request(request_of(history), keep="[>] rename")
+        assert done
+        assert (done.how, done.usage.output_tokens, done.usage.context_tokens > 50_000) == ("api", 100, True)
+        block, task, state, _go_on = history[0]["content"]
+        assert (block["type"], bool(block["signature"])) == ("compaction", True)
+        assert (task["text"], "[>] rename" in state["text"]) == ("The task: rename a to b.", True)
+        assert "thinking" not in str(list(history)[1:])
+        asked = wire.api.requests[0].body
+        assert (asked["compaction"], "context_management" in asked) == ({"type": "summarize"}, False)
+        assert asked["messages"][-1]["content"][0]["content"].startswith(
+            "found"
+        )  # all of it, as it is cached
+        for _ in range(3):
+            reply = await wire.ask(history)
+            history.add_reply(reply)
+            history.add_results([])
+        sent = wire.api.requests[-1]
+        assert sent.body["messages"][0]["content"][0] == block
+        assert sent.headers["anthropic-beta"] == "context-management-2025-06-27,compact-2026-09-04"
+        assert wire.api.refused == []
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("options", [Options(compaction=False), Options(compaction=False, strict=False)])
+async def test_where_the_api_offers_none_the_model_sums_up_and_the_api_is_asked_once(
+    options: Options,
+) -> None:
+    """Refused, or not noticed by a server that takes any field."""
+    async with wired(summing_up, options) as wire:
+        keeper = keeper_of(wire)
+        for _ in range(2):
+            history = full()
+            done = await keeper.before_request(request_of(history))
+            assert done
+            assert done.how == "summary"
+            assert "We renamed half of it." in str(history[0])
+        assert ["compaction" in one.body for one in wire.api.requests] == [True, False, False]
+
+
+@pytest.mark.anyio
+async def test_compaction_by_the_api_can_be_switched_off() -> None:
+    async with wired(summing_up, switches=Switches(compaction=False)) as wire:
+        history = full()
+        await keeper_of(wire).before_request(request_of(history))
+        assert not any("compaction" in one.body for one in wire.api.requests)
+
+
+@pytest.mark.anyio
+async def test_a_summary_of_the_api_is_a_text_at_a_door_that_does_not_take_it() -> None:
+    """As when a session is resumed elsewhere."""
+    async with wired(say("fine")) as wire:
+        history = full(2)
+        history.replace(
+            compact(history, {"type": "compaction", "content": "Half is done.", "signature": "?"})
+        )
+        with pytest.raises(StaleBlocks):
+            await wire.ask(history)
+        assert "Half is done." in digest(history)
+        assert history.unbind()
+        assert (await wire.ask(history)).text == "fine"
+        assert "<summary>" in str(history[0])
+        assert "Half is done." in digest(history)
+        assert not history.unbind()
 
 
 @pytest.mark.anyio
@@ -160,7 +233,7 @@ async def test_pre_compact_is_asked_and_may_refuse() -> None:
 
 @pytest.mark.anyio
 async def test_a_summary_that_fails_is_replaced_by_a_digest() -> None:
-    async with wired(Refusal(400, "invalid_request_error", "no")) as wire:
+    async with wired(Refusal(400, "invalid_request_error", "no"), Options(compaction=False)) as wire:
         history = begun("The task.")
         for number in range(60):
             history.add_content(
