@@ -59,7 +59,7 @@ def _headers(settings: ClientSettings) -> dict[str, str]:
 
 def with_compaction(client: anthropic.AsyncAnthropic | Any) -> dict[str, str]:
     """Give the header of a request that asks for a compaction or carries one, with the betas that are on anyway."""
-    betas: str = client.default_headers.get("anthropic-beta", "")
+    betas = str(client.default_headers.get("anthropic-beta") or "")
     return {"anthropic-beta": ",".join(filter(None, (betas, COMPACTION)))}
 
 
