@@ -9,7 +9,7 @@ from .model import Grammar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ..shell.events import ExecEvent
 
@@ -209,6 +209,22 @@ def _has_exactly(arguments: Arguments, choice: str) -> bool:
         if same and not equals and not option.may_be_off:
             return True
     return False
+
+
+def rests_after(words: tuple[Word, ...], subcommands: tuple[str, ...]) -> Iterator[tuple[Word, ...]]:
+    """Give what follows each of the subcommands that the leading words are."""
+    certain = len(words) > 0 and not words[0].maybe
+    first = words[0].value.text if certain else None
+    second = words[1].value.text if certain and len(words) > 1 and not words[1].maybe else None
+    for wanted in subcommands:
+        steps = _steps(wanted)
+        if first is not None and first not in steps[0][0] and not steps[0][1]:
+            continue
+        if second is not None and len(steps) > 1 and second not in steps[1][0] and not steps[1][1]:
+            continue
+        rest = rest_after(words, wanted)
+        if rest is not None:
+            yield rest
 
 
 def rest_after(words: tuple[Word, ...], wanted: str) -> tuple[Word, ...] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import sql
-from .arguments import asks_for_help, exact_flag, has_flag, rest_after
+from .arguments import asks_for_help, exact_flag, has_flag, rests_after
 from .glob import fits_any, longest, text_fits
 from .paths import BUILT_IN
 from .pathset import one_pattern
@@ -139,8 +139,10 @@ def _fits_words(condition: Condition, scene: Scene, flag: Callable[..., bool]) -
         return False
     if not condition.subcommand:
         return _fits_operands(condition, arguments.words, scene)
-    rests = (rest_after(arguments.words, wanted) for wanted in condition.subcommand)
-    return any(rest is not None and _fits_operands(condition, rest, scene) for rest in rests)
+    for rest in rests_after(arguments.words, condition.subcommand):
+        if _fits_operands(condition, rest, scene):
+            return True
+    return False
 
 
 def _fits_operands(condition: Condition, words: tuple[Word, ...], scene: Scene) -> bool:
@@ -183,8 +185,10 @@ def predicate_of(predicate: str) -> Predicate:
 
 def _made_ready(predicate: str) -> Predicate:
     if predicate.startswith("="):
-        pattern = predicate[1:]
-        return lambda value, _: _text_is(value, pattern)
+        pattern, piece = predicate[1:], longest(predicate[1:])
+        return lambda value, _: (
+            (value.text is None or piece in value.text.lower()) and _text_is(value, pattern)
+        )
     word, _, rest = predicate.partition(" ")
     if not rest:
         test = _PLAIN.get(word)
@@ -329,7 +333,10 @@ def _replaces(predicates: tuple[str, ...], scene: Scene) -> bool:
 
 
 def _says(wanted: tuple[tuple[str, str], ...], scene: Scene) -> bool:
-    for flat, lowered in scene.flat_texts:
+    whole, texts = scene.flat_texts
+    if not [piece for piece, _ in wanted if piece in whole]:
+        return False
+    for flat, lowered in texts:
         patterns = tuple([pattern for piece, pattern in wanted if piece in lowered])
         if patterns and fits_any(flat, patterns):
             return True

@@ -72,7 +72,7 @@ class Scene:
         self.reading, self.finding = reading, finding
         self._spots: dict[int, tuple[Value, tuple[Spot, ...]]] = {}
         self._texts: list[str] | None = None
-        self._flat: tuple[tuple[str, str], ...] | None = None
+        self._flat: tuple[str, list[tuple[str, str]]] | None = None
         self._pieces: tuple[Value, ...] | None = None
         self._cut: dict[int, tuple[Value, tuple[Value, ...]]] = {}
         self._names: frozenset[str] | None = None
@@ -116,11 +116,12 @@ class Scene:
         return "-" in [value.prefix[:1] for value in self.event.argv]
 
     @property
-    def flat_texts(self) -> tuple[tuple[str, str], ...]:
-        """Each of `texts` on one line, also in lower case."""
+    def flat_texts(self) -> tuple[str, list[tuple[str, str]]]:
+        """All of `texts` in lower case; each on one line, as it is and in lower case."""
         if self._flat is None:
             flat = [" ".join(text.split()) for text in self.texts]
-            self._flat = tuple([(text, text.lower()) for text in flat])
+            pairs = [(text, text.lower()) for text in flat]
+            self._flat = "\n".join([lowered for _, lowered in pairs]), pairs
         return self._flat
 
     @property
@@ -162,7 +163,9 @@ class Scene:
     def texts(self) -> list[str]:
         """Every argument, option value and known input as text; an unknown piece reads as `x`."""
         if self._texts is None:
-            values = [*self.event.argv, *(o.value for o in self.arguments.options if o.value is not None)]
+            values = list(self.event.argv)
+            if self.has_options:
+                values += [option.value for option in self.arguments.options if option.value is not None]
             if self.event.stdin.text is not None:
                 values.append(self.event.stdin.text)
             self._texts = list(dict.fromkeys(loose_text(value) for value in values))

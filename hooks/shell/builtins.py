@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..frozen import replace
 from .arith import text_number
 from .conditions import test_words
 from .events import ExecEvent, Value, literal
@@ -14,7 +13,7 @@ from .values import EMPTY, join, unknown
 
 
 def _through(fr: Frame, event: ExecEvent) -> Frame:
-    return replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+    return fr.within(event.name or "")
 
 
 def eval_(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:

@@ -42,7 +42,7 @@ def _follow(m: Machine, st: State, fr: Frame, name: str, value: Value) -> None:
 
     if not value.parts:
         return
-    inner = replace(fr, via=(*fr.via, name), depth=fr.depth + 1)
+    inner = fr.within(name)
     if name in LOADERS:
         if not (value.text and HARMLESS_PRELOAD.fullmatch(value.text)):
             m.unchecked("environment", fr.segment, f"{name} loads code into every program", program=name)

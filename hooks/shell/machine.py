@@ -155,6 +155,10 @@ class Machine:
         self.writes[writes:] = [one for one in self.writes[writes:] if not one.path.holes]
         del self.unknowns[unknowns:]
 
+    def hears(self, fr: Frame) -> bool:
+        """Tell whether what a command prints may go anywhere but to the person; else it need not be worked out."""
+        return bool(fr.stdout_to or fr.redirects or fr.via or self.processes)
+
     def parse(self, text: str) -> tuple[Stmt, ...]:
         """Read shell text that was found inside the command."""
         self.step(8)

@@ -46,6 +46,8 @@ def values_of(words: Sequence[Value], short: str = "", *long: str) -> Iterator[V
     """The values given to an option: `-cX`, `-c X`, `-xc X`, `--long X`, `--long=X`."""
     for index, word in enumerate(words):
         text = word.prefix if word.text is None else word.text
+        if not text.startswith("-"):
+            continue
         following = words[index + 1] if index + 1 < len(words) else None
         found = _value_in(word, text, short, long, following)
         if found is not None:
@@ -61,7 +63,7 @@ def _value_in(
                 return following
             if text.startswith(f"{dashes}{name}="):
                 return after(word, len(dashes + name) + 1)
-    if not short or not text.startswith("-") or text.startswith("--"):
+    if not short or text.startswith("--"):
         return None
     at = text.find(short, 1)
     if at < 0 or (not text[1:at].isalpha() and at > 1):

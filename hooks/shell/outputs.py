@@ -23,13 +23,15 @@ MAX_TEXT = 200_000
 
 def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """The output of a program this module knows; None (so: unknown, but of known origin) if it cannot be told."""
-    from .filters import FILTERS
-
     name = event.name or ""
+    if name != "tee" and not m.hears(fr):
+        return DONE
     source = _SOURCES.get(name)
     if source is not None:
         value = source(m, st, fr, event)
         return None if value is None else Outcome(value)
+    from .filters import FILTERS
+
     if name not in FILTERS:
         return None
     text = input_text(m, st, fr, event, FILTERS[name][1])

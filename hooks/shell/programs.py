@@ -47,6 +47,8 @@ def make_event(
 
 
 def _outputs(fr: Frame) -> tuple[str, ...]:
+    if not fr.redirects:
+        return fr.stdout_to
     files = tuple(
         f"file:{item.target.show()}"
         for item in fr.redirects
@@ -126,7 +128,7 @@ def _run_one(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
         outcome = handler(m, st, fr, event) if handler else _unknown_program(m, st, fr, event)
     if outcome is not None:
         return outcome
-    if event.name in SILENT:
+    if event.name in SILENT or not m.hears(fr):
         return DONE
     return Outcome(unknown(f"output of {event.show()[:80]}", (*event.stdin.upstream, event)))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..frozen import replace
 from .arith import text_number
 from .events import ExecEvent, Hole, Value, literal
 from .lookup import DEFAULT_IFS, field_separators
@@ -82,7 +81,7 @@ def mapfile(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     from .code import run_shell
 
     words = event.argv
-    inner = replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+    inner = fr.within(event.name or "")
     for code in values_of(words, "C"):
         run_shell(m, st, inner, join((code, literal(" 0 ''"))), "mapfile")
     names = words[skip(words, "dnOsuCc") :]

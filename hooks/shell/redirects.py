@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-import re
 
 from ..frozen import replace
+from ..patterns import lazy
 from .events import ANYWHERE, Glob, Hole, Redirect, Stdin, Value, literal
 from .expand import fields_of, value_of
 from .machine import Frame, Machine, Outcome, State
@@ -133,6 +133,8 @@ def paths_of(m: Machine, st: State, value: Value) -> list[str]:
 
 def file_at(m: Machine, st: State, value: Value) -> File | None:
     """The file the command itself made under this name, if it did."""
+    if not st.files:
+        return None
     for path in paths_of(m, st, value):
         found = st.files.get(path)
         if found is not None:
@@ -140,9 +142,12 @@ def file_at(m: Machine, st: State, value: Value) -> File | None:
     return None
 
 
+_DESCRIPTOR = lazy(r"/(?:dev|proc/self|proc/\$\$)/fd/(\d+)")
+
+
 def content_of(m: Machine, st: State, value: Value) -> Value | None:
     """The text of a file: written by the command itself, or read where that is allowed; None if unknown."""
-    opened = re.fullmatch(r"/(?:dev|proc/self|proc/\$\$)/fd/(\d+)", value.text or "")
+    opened = _DESCRIPTOR.fullmatch(value.text) if value.text and value.text[0] == "/" else None
     if opened and int(opened[1]) in st.fds:
         return _descriptor(st, int(opened[1]))
     seen: set[str] = set()
@@ -211,6 +216,8 @@ def _flush(m: Machine, st: State, redirect: Redirect, out: Value) -> None:
 
 def is_path(value: Value) -> bool:
     """True if the word has a slash in its known text, so that no search path is used."""
+    if value.text is not None:
+        return "/" in value.text
     return any(isinstance(part, str) and "/" in part for part in value.parts)
 
 

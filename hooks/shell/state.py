@@ -51,6 +51,7 @@ class Unset:
 
 
 UNSET = Unset()
+_BASH = Value(("bash",))
 
 
 @frozen
@@ -67,6 +68,21 @@ class Frame:
     depth: int = 0
     speculative: bool = False
     segment: str = ""
+
+    def within(self, wrapper: str) -> Frame:
+        """What surrounds a command that this program starts."""
+        return Frame(
+            self.stdin,
+            self.stdout_to,
+            self.redirects,
+            (*self.via, wrapper),
+            self.remote,
+            self.mounts,
+            self.asynchronous,
+            self.depth + 1,
+            self.speculative,
+            self.segment,
+        )
 
     def at(self, segment: str) -> Frame:
         """The same around another piece of text."""
@@ -97,7 +113,7 @@ class State:
         self.attributes: dict[str, str] = {}
         self.exported: frozenset[str] = frozenset()
         self.positional: tuple[Value, ...] = ()
-        self.script: Value = Value(("bash",))
+        self.script: Value = _BASH
         self.functions: dict[str, tuple[Stmt | None, ...]] = {}
         self.aliases: dict[str, Value] = {}
         self.cwds = cwds

@@ -117,7 +117,7 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     name = event.name or ""
     words = event.argv
     short, long, before = _SPECS.get(name, ("", "", 0))
-    inner = replace(fr, via=(*fr.via, name), depth=fr.depth + 1)
+    inner = fr.within(name)
     if name in CODE_IN:
         _code_options(m, st, inner, event, name)
     base = _behind_subcommand(name, words)
@@ -203,7 +203,7 @@ def env(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
 
     words = list(event.argv)
     inside = st.fork()
-    inner = replace(fr, via=(*fr.via, "env"), depth=fr.depth + 1)
+    inner = fr.within("env")
     for folder in values_of(words, "C", "chdir"):
         inside.cwds, inside.fallback = folders_named(m, inside, folder), ()
     split = next(values_of(words, "S", "split-string"), None)
@@ -289,7 +289,7 @@ def loader(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
     """The dynamic loader run as a program: `ld-linux.so [options] program`."""
     at = skip(event.argv, "", frozenset({"library-path", "preload", "audit", "argv0", "inhibit-rpath"}))
     rest = list(event.argv[at:])
-    inner = replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+    inner = fr.within(event.name or "")
     return run_argv(m, st, inner, rest, functions=False) if rest else None
 
 

@@ -19,7 +19,7 @@ TAR_CODE = (
 
 
 def _inner(fr: Frame, event: ExecEvent) -> Frame:
-    return replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+    return fr.within(event.name or "")
 
 
 def tar(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ...frozen import replace
 from ..code import note_fetched_code, run_shell
 from ..events import ExecEvent, Value, literal
 from ..folders import folders_named
@@ -19,7 +18,7 @@ MAX_EXPANSIONS = 12
 def make(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """Follow every recipe of what the command wrote, and what is asked for of what stood there before."""
     words = event.argv
-    inner = replace(fr, via=(*fr.via, "make"), depth=fr.depth + 1)
+    inner = fr.within("make")
     inside = st.fork()
     for folder in values_of(words, "C", "directory"):
         inside.cwds, inside.fallback = folders_named(m, inside, folder), ()
@@ -196,7 +195,7 @@ def _closing(text: str, at: int) -> int:
 def cmake(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`cmake -E rm -rf x`, `-E env program`, `-P script`, and the CMakeLists.txt that the command wrote."""
     words = event.argv
-    inner = replace(fr, via=(*fr.via, "cmake"), depth=fr.depth + 1)
+    inner = fr.within("cmake")
     texts = [value.text for value in words]
     if "-E" in texts[:-1]:
         return _cmake_tool(m, st, inner, words[texts.index("-E") + 1 :])

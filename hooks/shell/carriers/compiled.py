@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ...frozen import replace
 from ..events import ExecEvent, Value
 from ..machine import Frame, Machine, Outcome, State
 from ..options import values_of
@@ -28,7 +27,7 @@ EVALUATES = {
 def build(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`go run x.go`, `gcc x.c`, `javac X.java`: every source file that is known."""
     name = event.name or ""
-    inner = replace(fr, via=(*fr.via, name), depth=fr.depth + 1)
+    inner = fr.within(name)
     if name in EVALUATES:
         for code in values_of(event.argv, *EVALUATES[name]):
             run_source(m, st, inner, name, code, ())
@@ -50,7 +49,7 @@ def test(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`pytest`: test files and what pytest loads by itself, as far as the command wrote them."""
     from .python import run_python
 
-    inner = replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+    inner = fr.within(event.name or "")
     for path, text in _made(st):
         if path.endswith(".py"):
             run_python(m, st, inner, text, event)

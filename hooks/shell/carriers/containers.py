@@ -173,7 +173,7 @@ def _k3s(m: Machine, st: State, fr: Frame, event: ExecEvent, words: tuple[Value,
     if "kubectl" not in texts:
         return _behind_dashes(m, st, fr, event, words) if event.name == "minikube" else None
     rest = [value for value in words[texts.index("kubectl") :] if value.text != "--"]
-    return run_argv(m, st, replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1), rest)
+    return run_argv(m, st, fr.within(event.name or ""), rest)
 
 
 _NAMED = {

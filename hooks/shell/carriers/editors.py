@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _inner(fr: Frame, event: ExecEvent) -> Frame:
-    return replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+    return fr.within(event.name or "")
 
 
 def _input(st: State, fr: Frame) -> Value | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...frozen import replace
 from ..code import run_shell
 from ..events import ExecEvent, Value, literal
 from ..machine import Frame, Machine, Outcome, State
@@ -11,7 +10,7 @@ from ..programs import run_argv
 
 
 def _inner(fr: Frame, event: ExecEvent) -> Frame:
-    return replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+    return fr.within(event.name or "")
 
 
 def django(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 
-from ...frozen import replace
 from ..code import run_code, run_shell
 from ..events import ExecEvent, Value, literal
 from ..folders import folders_named
@@ -62,7 +61,7 @@ def git(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """Follow what one git command hands on."""
     words = event.argv
     at = skip(words, GLOBAL_VALUED, GLOBAL_LONG)
-    inner = replace(fr, via=(*fr.via, "git"), depth=fr.depth + 1)
+    inner = fr.within("git")
     here = st.fork()
     _enter(m, here, words[:at])
     aliases = _settings(m, here, inner, words[:at], event)

@@ -16,7 +16,7 @@ from .shells import own_file, read_stdin, with_upstream
 
 
 def _inner(fr: Frame, event: ExecEvent) -> Frame:
-    return replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+    return fr.within(event.name or "")
 
 
 def watch(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from ...frozen import replace
 from ..code import run_shell
 from ..events import ExecEvent, Value, literal
 from ..machine import Frame, Machine, State
@@ -61,7 +60,7 @@ def follow(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
     """Judge what the command wrote and this tool loads."""
     wanted = re.compile(_LOADED[event.name or ""])
     named = _named(m, event)
-    inner = replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+    inner = fr.within(event.name or "")
     mark = m.mark()
     for path, file in list(st.files.items()):
         base = path.rpartition("/")[2]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ...frozen import replace
 from ..code import run_shell
 from ..events import ExecEvent, Value, literal
 from ..machine import Frame, Machine, State
@@ -40,7 +39,7 @@ _ROTATED = re.compile(r"(?ms)^\s*(?:pre|post|first|last)(?:rotate|action|remove)
 def follow(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
     """Run what such options of a program name, on the program's operands."""
     name, words = event.name or "", event.argv
-    inner = replace(fr, via=(*fr.via, name), depth=fr.depth + 1)
+    inner = fr.within(name)
     short, long = OPTIONS[name]
     for code in values_of(words, short, *long):
         run_shell(m, st, inner, _on_operands(name, words, code), name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ...frozen import replace
 from ..code import note_unknown_code, run_shell
 from ..events import ExecEvent, Value
 from ..machine import Frame, Machine, Outcome, State
@@ -32,7 +31,7 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """Scan arguments, input and script files for what is handed to a shell."""
     name = event.name or ""
     pattern = PATTERNS[KINDS.get(name, name)]
-    inner = replace(fr, via=(*fr.via, name), depth=fr.depth + 1)
+    inner = fr.within(name)
     given = st.unread if st.unread is not None else fr.stdin.text
     if (
         (given is None or given.is_opaque)
@@ -53,7 +52,7 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
 
 def ansible(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`ansible host -m shell -a code`, `salt-call cmd.run code`."""
-    inner = replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+    inner = fr.within(event.name or "")
     words = [value.text for value in event.argv]
     for code in values_of(event.argv, "a", "args"):
         run_shell(m, st, inner, code, event.name or "")
@@ -70,7 +69,7 @@ _HG_CODE = re.compile(
 
 def mercurial(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`hg --config alias.x=!code`, hooks and tools given the same way (hgrc manual)."""
-    inner = replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+    inner = fr.within(event.name or "")
     for setting in values_of(event.argv, "", "config"):
         found = _HG_CODE.match(setting.prefix)
         if found is not None and (found[1] or not setting.prefix.startswith("alias.")):

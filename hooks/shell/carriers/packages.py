@@ -24,7 +24,7 @@ OWN_COMMANDS = frozenset("publish unpublish npm node set config cache remove up 
 
 
 def _inner(fr: Frame, event: ExecEvent) -> Frame:
-    return replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+    return fr.within(event.name or "")
 
 
 def npm(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:

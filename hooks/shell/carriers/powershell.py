@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ...frozen import replace
 from ..code import note_unknown_code, run_shell
 from ..events import ExecEvent, Value
 from ..machine import Frame, Machine, Outcome, State
@@ -32,7 +31,7 @@ NAMES = (
 def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`pwsh -c code`, `pwsh -File x.ps1`, `pwsh -Command -`."""
     words = event.argv
-    inner = replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+    inner = fr.within(event.name or "")
     code = _code(m, st, words)
     if code is None and fr.stdin.kind not in {"inherit", "null"}:
         code = fr.stdin.text if fr.stdin.text is not None else unknown("standard input", fr.stdin.upstream)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-from ...frozen import replace
 from ..events import ExecEvent, Value, literal
 from ..machine import Frame, Machine, Outcome, State
 from ..options import after, values_of
@@ -30,7 +29,7 @@ MODULES_THAT_RUN = {
 def python(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`python -c code`, `python script`, `python -` or code from standard input, `python -m module`."""
     words = event.argv
-    inner = replace(fr, via=(*fr.via, event.name or "python"), depth=fr.depth + 1)
+    inner = fr.within(event.name or "python")
     _own_start(m, st, inner, event)
     index = 0
     while index < len(words):

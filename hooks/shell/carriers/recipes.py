@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ...frozen import replace
 from ..code import note_fetched_code, run_shell
 from ..events import ExecEvent, Value, literal
 from ..machine import Frame, Machine, Outcome, State
@@ -28,7 +27,7 @@ LINES = {
 def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """Follow every recipe of a file that the command wrote, else those asked for; `just --command program`."""
     name = event.name or "just"
-    inner = replace(fr, via=(*fr.via, name), depth=fr.depth + 1)
+    inner = fr.within(name)
     short, long = OPTIONS[name]
     named = list(values_of(event.argv, short, long))
     for file in named or [literal(default) for default in FILES[name]]:

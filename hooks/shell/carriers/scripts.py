@@ -47,7 +47,7 @@ MAX_LOADED = 12
 def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """An interpreter: code from options, a script written in the same command, or standard input."""
     name = re.sub(r"[-.]?\d[\d.]*$", "", event.name or "")
-    inner = replace(fr, via=(*fr.via, name), depth=fr.depth + 1)
+    inner = fr.within(name)
     words = event.argv
     codes, at = _codes(name, words)
     for code in (*preloaded(m, st, name, words[:at]), *codes):

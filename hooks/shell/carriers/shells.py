@@ -24,7 +24,7 @@ def shell(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     words = event.argv
     if has(words, "n") and not has(words, "c"):
         return None
-    inner = replace(fr, via=(*fr.via, event.name or "sh"), depth=fr.depth + 1)
+    inner = fr.within(event.name or "sh")
     for file in values_of(words, "", "rcfile", "init-file"):
         source_file(m, st.fork(), inner, file, "--rcfile")
     at = _first_operand(words)
@@ -145,7 +145,7 @@ def source(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
     file, *args = words
     saved = st.positional
     st.positional = tuple(args) or saved
-    inner = replace(fr, via=(*fr.via, "source"), depth=fr.depth + 1)
+    inner = fr.within("source")
     outcome = source_file(m, st, inner, file, "source")
     st.positional = saved
     return outcome
@@ -198,7 +198,7 @@ def _bombed(m: Machine, st: State, fr: Frame, script: Value) -> bool:
 def multicall(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`busybox rm …`, `coreutils --coreutils-prog=rm …`."""
     words = list(event.argv)
-    inner = replace(fr, via=(*fr.via, event.name or ""), depth=fr.depth + 1)
+    inner = fr.within(event.name or "")
     chosen = next(values_of(words, "", "coreutils-prog", "coreutils-prog-shebang"), None)
     if chosen is not None:
         return run_argv(m, st, inner, [chosen, *words[1:]], functions=False)
