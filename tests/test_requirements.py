@@ -15,7 +15,7 @@ import pytest
 
 from tests.sources import nodes, sources
 
-pytestmark = pytest.mark.no_cover  # reads files, runs nothing of ours
+pytestmark = pytest.mark.unmeasured  # reads files, runs nothing of ours
 
 OURS = {"decurion", "tests", "bench"}
 PROGRAMS = {"ripgrep", "shfmt-py"}  # run, not imported

@@ -20,7 +20,7 @@ MEMORY_KB = 250_000
 @pytest.mark.anyio
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.timeout(120)
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 async def test_every_call_of_fifty_subagents_is_recorded_once_with_the_right_agent(tmp_path: Path) -> None:
     async def answer(request: Request) -> Answer:
         if is_lead(request):

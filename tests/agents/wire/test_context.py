@@ -86,7 +86,7 @@ def test_a_compaction_never_starts_while_calls_are_open() -> None:
 
 @pytest.mark.anyio
 @pytest.mark.slow
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_four_hundred_turns_fit_a_window_of_a_hundred_thousand_tokens() -> None:
     history, done = begun("The task: rename a to b."), list[Compaction]()

@@ -34,7 +34,7 @@ def test_the_judge_itself_never_breaks(law: Law) -> None:
     assert not [row.cmd for row in corpus() if judge(law, row.cmd).rule == JUDGE_FAILED]
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_every_refusal_says_what_matched_and_what_to_do(law: Law) -> None:
     for row in corpus():
         judgement = judge(law, row.cmd)
@@ -44,7 +44,7 @@ def test_every_refusal_says_what_matched_and_what_to_do(law: Law) -> None:
             assert judgement.segment.strip()
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_the_same_text_gets_the_same_verdict() -> None:
     one, other = Law.load(cache=False), Law.load(cache=False)
     for row in corpus()[::7]:

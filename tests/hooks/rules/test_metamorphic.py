@@ -38,7 +38,7 @@ def test_enough_rewrites_are_generated() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("part", range(PARTS))
 def test_rewrites_stay_refused(law: Law, part: int) -> None:
     tried = _selected()[part::PARTS]

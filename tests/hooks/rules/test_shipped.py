@@ -31,7 +31,7 @@ FAMILIES = {
 }
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_every_example_of_every_rule_holds(law: Law) -> None:
     check_examples(law.rules, law.sources, shipped=True)
 

@@ -87,7 +87,7 @@ def _as_shfmt_reads(text: str) -> object:
         return f"rejected: {error}"
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_corpus_is_read_alike() -> None:
     texts = [json.loads(line)["cmd"] for line in CORPUS.read_text(encoding="utf-8").splitlines()]
     found = [(text, tree) for text in texts if (tree := plain(text)) is not None]
@@ -96,7 +96,7 @@ def test_corpus_is_read_alike() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(effort(1, 8)))
 def test_generated_text_is_read_alike(seed: int) -> None:
     """2,500 texts for each seed; those that the cheap path leaves to shfmt need no comparison."""

@@ -203,7 +203,7 @@ def test_an_empty_session_is_a_page_too(page: Page, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_it_is_usable_at_many_records(page: Page, tmp_path: Path) -> None:
     log, records = tmp_path / "audit.jsonl", effort(10_000, 100_000)
     with open_log(log, redactor=Quick({})) as writer:
