@@ -234,7 +234,7 @@ async def test_many_uses_in_a_file_too_long_for_one_look(tmp_path: Path) -> None
     assert (tmp_path / "p/big.py").read_text() == text.replace("get_user(", "fetch_user(")
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 async def test_a_large_group_stays_within_thirty_turns(tmp_path: Path) -> None:
     files = {f"pkg/m{n:03}.py": "from pkg.m000 import load\nload()\n" for n in range(1, 30)}
     write(tmp_path / "p", {**files, "pkg/m000.py": "def load(): pass\n"})
