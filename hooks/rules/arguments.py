@@ -155,7 +155,7 @@ UNKNOWN = Grammar()
 
 def has_flag(arguments: Arguments, choices: str) -> bool:
     """Tell whether one of the choices (`-f|--force|--prune=now`) is among the options."""
-    return any(_has(arguments, choice) for choice in choices.split("|"))
+    return bool(arguments.options) and any(_has(arguments, choice) for choice in choices.split("|"))
 
 
 def _has(arguments: Arguments, choice: str) -> bool:
@@ -195,7 +195,7 @@ def _is_spelling(option: Option, name: str) -> bool:
 
 def exact_flag(arguments: Arguments, choices: str) -> bool:
     """As `has_flag` for what makes a command harmless: no abbreviations, for a wrong guess would let it run."""
-    return any(_has_exactly(arguments, choice) for choice in choices.split("|"))
+    return bool(arguments.options) and any(_has_exactly(arguments, choice) for choice in choices.split("|"))
 
 
 def _has_exactly(arguments: Arguments, choice: str) -> bool:
@@ -213,8 +213,8 @@ def _has_exactly(arguments: Arguments, choice: str) -> bool:
 
 def rests_after(words: tuple[Word, ...], subcommands: tuple[str, ...]) -> Iterator[tuple[Word, ...]]:
     """Give what follows each of the subcommands that the leading words are."""
-    certain = len(words) > 0 and not words[0].maybe
-    first = words[0].value.text if certain else None
+    certain = bool(words) and not words[0].maybe
+    first = words[0].value.text if words and certain else None
     second = words[1].value.text if certain and len(words) > 1 and not words[1].maybe else None
     for wanted in subcommands:
         steps = _steps(wanted)
@@ -275,4 +275,4 @@ def _word_is(value: Value, exact: frozenset[str], patterns: tuple[str, ...]) -> 
 
 def asks_for_help(arguments: Arguments) -> bool:
     """Tell whether `--help` stands among the options, so that nothing but a text is printed."""
-    return any(option.whole == "--help" for option in arguments.options)
+    return bool(arguments.options) and any(option.whole == "--help" for option in arguments.options)

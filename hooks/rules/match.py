@@ -291,6 +291,8 @@ def _runs_at(patterns: tuple[str, ...], scene: Scene) -> bool:
 
 def _names_path(predicates: tuple[str, ...], scene: Scene) -> bool:
     for predicate in predicates:
+        if scene.spares_all(predicate):
+            continue
         holds = predicate_of(predicate)
         for value in scene.pieces:
             if holds(value, scene):

@@ -10,7 +10,7 @@ from .glob import component_fits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
 
     from ..shell.events import Places, Value
 
@@ -18,10 +18,41 @@ if TYPE_CHECKING:
     Path = tuple[Component, ...]
 
 
+class _Wild:
+    """Several patterns, asked for plain names at once: most say how a name starts or how it ends."""
+
+    __slots__ = ("_ends", "_others", "_starts")
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        starts: list[str] = []
+        ends: list[str] = []
+        others: list[str] = []
+        for pattern in patterns:
+            kind = starts if pattern[-1] == "*" else ends if pattern[0] == "*" else others
+            kind.append(pattern)
+        self._starts = tuple([pattern[:-1] for pattern in starts if not _is_wild(pattern[:-1])])
+        self._ends = tuple([pattern[1:] for pattern in ends if not _is_wild(pattern[1:])])
+        self._others = (
+            *others,
+            *(one for one in starts if _is_wild(one[:-1])),
+            *(one for one in ends if _is_wild(one[1:])),
+        )
+
+    def fits(self, name: str) -> bool:
+        """Tell whether one of the patterns fits."""
+        if name.startswith(self._starts) or name.endswith(self._ends):
+            return True
+        return bool(self._others) and any(component_fits(name, one, deep=True) for one in self._others)
+
+
+def _is_wild(pattern: str) -> bool:
+    return "*" in pattern or "?" in pattern or "[" in pattern
+
+
 class _Node:
     """One place in a trie. `deep` is the node of a `**` that follows; such a node (`loops`) stays on any component."""
 
-    __slots__ = ("below_deep", "deep", "ends", "literal", "loops", "wild")
+    __slots__ = ("_patterns", "below_deep", "deep", "ends", "literal", "loops", "wild")
 
     def __init__(self, *, loops: bool = False, below_deep: bool = False) -> None:
         self.literal: dict[str, _Node] = {}
@@ -30,17 +61,25 @@ class _Node:
         self.ends = False
         self.loops = loops
         self.below_deep = below_deep or loops
+        self._patterns: _Wild | None = None
+
+    @property
+    def patterns(self) -> _Wild:
+        """All of `wild`, once the node is complete."""
+        if self._patterns is None:
+            self._patterns = _Wild(self.wild)
+        return self._patterns
 
     def child(self, pattern: str) -> _Node:
         if pattern == "**":
             self.deep = self.deep or _Node(loops=True)
             return self.deep
-        kind = self.wild if any(sign in pattern for sign in "*?[") else self.literal
+        kind = self.wild if _is_wild(pattern) else self.literal
         return kind.setdefault(pattern, _Node(below_deep=self.below_deep))
 
 
 if TYPE_CHECKING:
-    Words = tuple[frozenset[str] | None, Callable[[str], object] | None]
+    Words = tuple[frozenset[str] | None, _Wild | None]
     Tries = tuple[_Node, _Node, tuple[str, ...], list[_Node], *Words]
     """What is wanted, what is not, the workspace, where the walk stands that has come to it, and what is next there."""
 
@@ -70,7 +109,7 @@ class PathSet:
         _, _, _, _, words, wild = self._of(places)
         if words is None:
             return False
-        return words.isdisjoint(inside) and (wild is None or not [piece for piece in inside if wild(piece)])
+        return words.isdisjoint(inside) and not (wild and [piece for piece in inside if wild.fits(piece)])
 
     def _of(self, places: Places) -> Tries:
         key = (places.home, places.workspace)
@@ -104,13 +143,8 @@ def _next_words(nodes: list[_Node]) -> Words:
     ):
         return None, None
     words = frozenset(word for node in nodes for word in node.literal)
-    patterns = {pattern for node in nodes for pattern in node.wild}
-    if not patterns:
-        return words, None
-    import re
-    from fnmatch import translate
-
-    return words, re.compile("|".join(translate(pattern) for pattern in sorted(patterns))).match
+    patterns = [pattern for node in nodes for pattern in node.wild]
+    return words, _Wild(patterns) if patterns else None
 
 
 _DEEP_ENOUGH = 2
@@ -176,7 +210,7 @@ def _step(node: _Node, piece: Component, following: list[_Node]) -> None:
         child = node.literal.get(piece)
         if child is not None:
             following.append(child)
-        if not node.wild:
+        if not node.wild or not node.patterns.fits(piece):
             return
     else:
         following.extend(
