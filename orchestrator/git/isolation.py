@@ -74,6 +74,7 @@ class Isolation:
             hub = hub_at(home, session_id, place.config)
             told = [*place.notices, *recover(home)]
             _clear_stale_locks(hub)
+            trees.sweep(hub)
             refs = {} if await make(hub, place) else await hub.refs()
             if place.head and place.head_tree:
                 hub.note(place.head, place.head_tree)

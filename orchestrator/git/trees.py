@@ -1,4 +1,4 @@
-"""Make and remove worktrees. Making is serial under the hub's lock; removing needs proof that nothing is lost."""
+"""Make and remove worktrees. What git registers is serial, under the hub's lock; removing needs proof that nothing is lost."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
+from anyio import to_thread
 
 from decurion.hooks import DecurionError
 
@@ -21,6 +22,9 @@ from .worktree import Record, Worktree, admin_folder, load, record_file, tree_fo
 
 FOUND, HALF_MADE = "-found", "-half-made"
 """Ends of the names of worktrees moved aside: complete ones, and those cut off while they were made."""
+
+GONE = ".gone"
+"""End of the name of a worktree that is being deleted: all in it is kept elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +153,7 @@ async def remove(tree: Worktree, work: Work, *, forget_it: bool = True) -> Remov
     """
     try:
         saved = await _prove(tree, work)
-        async with tree.hub.lock.held():
-            await _take_away(tree, work.commit)
+        await _take_away(tree)
     except (DecurionError, OSError) as error:
         return Removal(removed=False, kept=str(tree.root), reason=str(error))
     tree.index.unlink(missing_ok=True)
@@ -189,19 +192,28 @@ def move_aside(tree: Worktree, paths: Sequence[str]) -> list[str]:
     return moved
 
 
-async def _take_away(tree: Worktree, commit: str) -> None:
-    """Let git itself prove once more that nothing is lost: without `--force` it refuses changed and new files."""
-    git = tree.hub.git
-    inside = git.at(tree.root).with_env(GIT_DIR=tree.record.admin, GIT_WORK_TREE=str(tree.root))
-    if await tree.head() != commit:
-        await inside.run("update-ref", "--no-deref", "HEAD", commit)
-    shutil.copyfile(tree.index, Path(tree.record.admin) / "index")
-    (Path(tree.record.admin) / "locked").unlink(missing_ok=True)
-    modules = (tree.root / ".gitmodules").exists()
-    force = (
-        ("--force",) if modules else ()
-    )  # git never removes trees with submodules; `_prove` looked into them
-    await git.run("worktree", "remove", *force, str(tree.root))
+async def _take_away(tree: Worktree) -> None:
+    """Look at the files once more, then take them away in one step: what is deleted file by file is not in reach."""
+    if late := await tree.later():
+        raise GitError(
+            "git worktree remove", 1, f"written after the commit: {', '.join(map(shown, late[:5]))}"
+        )
+    gone = free_name(tree.root.with_name(f"{tree.root.name}{GONE}"))
+    tree.root.rename(gone)
+    try:
+        async with tree.hub.lock.held():
+            # Twice `--force`: its folder is locked against pruning.
+            await tree.hub.git.run("worktree", "remove", "--force", "--force", str(tree.root))
+    except BaseException:
+        gone.rename(tree.root)
+        raise
+    await to_thread.run_sync(shutil.rmtree, gone, True)  # noqa: FBT003 - positional there: what stays is swept
+
+
+def sweep(hub: Hub) -> None:
+    """Delete what a crash left of worktrees that were proven and taken away; while no other process runs the session."""
+    for gone in (hub.home / "trees").glob(f"*{GONE}*"):
+        shutil.rmtree(gone, ignore_errors=True)
 
 
 async def forget(hub: Hub, agent_id: str) -> None:

@@ -224,6 +224,12 @@ class Worktree:
         )
         return [path for path in found if path not in self.record.ignored and not is_cache(self.root / path)]
 
+    async def later(self) -> list[str]:
+        """Paths that are no longer as our index has them, new ones among them; ignored ones are not looked at."""
+        return await self.git.names(
+            "ls-files", "--modified", "--deleted", "--others", "--exclude-standard", "-z"
+        )
+
     def save(self) -> None:
         """Write down what another process needs to take this worktree up."""
         text = json.dumps({**asdict(self.record), "turn": self.turn})

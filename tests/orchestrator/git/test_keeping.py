@@ -26,7 +26,7 @@ async def _kept(isolation: Isolation, work: Work, path: str) -> str:
     return await isolation.hub.git.line("cat-file", "-p", f"{work.commit}:{path}")
 
 
-@pytest.mark.parametrize("command", ["add", "write-tree", "ls-files", "update-ref", "worktree remove"])
+@pytest.mark.parametrize("command", ["add", "write-tree", "ls-files", "worktree remove"])
 async def test_git_failing_at_clean_up_means_keep(
     isolation: Isolation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
