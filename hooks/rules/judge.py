@@ -114,28 +114,32 @@ def _given(rule: Rule) -> Rule:
 class _Index:
     """The rules that may speak of one program, by the first word of the command; all tuples in order of the law."""
 
-    __slots__ = ("all", "by_first", "others")
+    __slots__ = ("_all", "_by_first", "_firsts", "_others")
 
     def __init__(self, matchers: tuple[Matcher, ...]) -> None:
-        self.all = matchers
-        firsts = {word for matcher in matchers for word in matcher.firsts}
-        self.by_first = {word: self.starting(frozenset({word})) for word in firsts}
-        self.others = self.starting(frozenset())
+        self._all = matchers
+        self._firsts = frozenset(word for matcher in matchers for word in matcher.firsts)
+        self._by_first: dict[str, tuple[Matcher, ...]] = {}
+        self._others = self._starting(frozenset())
 
-    def starting(self, firsts: frozenset[str]) -> tuple[Matcher, ...]:
-        """Give the rules for commands whose first word is one of these."""
-        return tuple([one for one in self.all if not one.firsts or not firsts.isdisjoint(one.firsts)])
+    def _starting(self, firsts: frozenset[str]) -> tuple[Matcher, ...]:
+        return tuple([one for one in self._all if not one.firsts or not firsts.isdisjoint(one.firsts)])
 
     def of(self, scene: Scene) -> tuple[Matcher, ...]:
         """Give the rules that may speak of an event."""
-        if not self.by_first:
-            return self.all
+        if not self._firsts:
+            return self._all
         first = scene.first
-        if first is not None:
-            return self.by_first.get(first, self.others)
-        if scene.firsts:
-            return self.starting(scene.firsts)
-        return self.all if scene.arguments.words else self.others
+        if first is None:
+            if scene.firsts:
+                return self._starting(scene.firsts)
+            return self._all if scene.arguments.words else self._others
+        if first not in self._firsts:
+            return self._others
+        found = self._by_first.get(first)
+        if found is None:
+            found = self._by_first[first] = self._starting(frozenset({first}))
+        return found
 
 
 class Judge:
