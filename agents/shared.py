@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -91,16 +91,11 @@ CutShort = Callable[[SubagentResult], None]
 """Told what an agent had done that was ended from outside, or by a failure that ends the session."""
 
 
-class Runner(Protocol):
-    """Runs subagents: in this process, or elsewhere. The real one is `orchestrator.engines`."""
+Runner = Callable[["Shared", Assignment, CutShort], Awaitable[SubagentResult]]
+"""Runs a subagent to its end, here or elsewhere (`orchestrator.engines`); as `agents.subagent.run_assignment` does.
 
-    async def run(self, assignment: Assignment, cut_short: CutShort) -> SubagentResult:
-        """Run one subagent to its end.
-
-        Raises:
-            DecurionError: the log or the law failed; `cut_short` was told then, as it is on cancellation.
-        """
-        ...
+It raises `DecurionError` where the log or the law failed. `cut_short` was told then, as it is on cancellation.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,11 @@ from .transcript import ReadTranscript, Transcript, read_transcript
 
 
 async def run_assignment(shared: Shared, assignment: Assignment, cut_short: CutShort) -> SubagentResult:
-    """Run one subagent to its end, from the beginning or from where its transcript ends. See `Runner.run`."""
+    """Run one subagent to its end, from the beginning or from where its transcript ends.
+
+    Raises:
+        DecurionError: the log or the law failed.
+    """
     try:
         agent = build_child(shared, assignment)
     except AuditError:

@@ -130,10 +130,7 @@ class Team:
         text = order.prompt + (f"\n\n<context>\n{extra}\n</context>" if extra else "")
         assignment = Assignment(ref, order, text, bench, ours=given is None)
         cut_short = partial(self._cut_short, ref)
-        if self.shared.runner:
-            result = await self.shared.runner.run(assignment, cut_short)
-        else:
-            result = await run_assignment(self.shared, assignment, cut_short)
+        result = await (self.shared.runner or run_assignment)(self.shared, assignment, cut_short)
         if result.status != "completed":  # before the others' end the gates were asked
             told = SubagentStop(ref, result.status, result.summary, result.transcript_path)
             await self.shared.court.tell(told)

@@ -26,6 +26,9 @@ PERMISSION_MODES: tuple[PermissionMode, ...] = (
     "bypassPermissions",
 )
 
+EngineName = Literal["inprocess", "pipe"]
+ENGINES: tuple[EngineName, ...] = ("inprocess", "pipe")
+
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
@@ -88,9 +91,11 @@ class LawOptions:
 
 @dataclass(frozen=True, slots=True)
 class WorkOptions:
-    """How the work itself is done: isolation, checks, and what happens with the result."""
+    """How the work itself is done: isolation, engine, checks, and what happens with the result."""
 
     isolation: Literal["none", "worktree"] = "none"
+    engine: EngineName = "inprocess"
+    """Where subagents run: as tasks of this process, or each in a worker program over a pipe."""
     setup: str = ""
     verify: str = ""
     apply: bool = False

@@ -31,6 +31,7 @@ from decurion.hooks.audit import AuditLog, session_dir
 from .applog import app_log, logging_listener
 from .assembly import Opened, assemble, find_definitions, read_prices, unpriced
 from .audit.tracing import live_tracer, with_traceparent
+from .engines.runner import check_tools, nothing_more, open_runner
 from .law import LawInForce, law_in_force
 from .models import open_model
 from .naming import program
@@ -207,6 +208,7 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
     folder = Path(session_dir(str(options.workspace), session_id))
     catalogue = find_definitions(options)
     law = law_in_force(options, catalogue)
+    check_tools(options)
     async with AsyncExitStack() as stack:
         wire = WireLog()
         model, name = await stack.enter_async_context(open_model(options.model, wire))
@@ -242,7 +244,12 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
             from .isolation import isolated
 
             session.isolation = await stack.enter_async_context(isolated(session))
-            session.team.shared = replace(shared, workshop=session.isolation)
+            runner = await stack.enter_async_context(
+                open_runner(
+                    options, session_id, folder / "engine", tracer.environ if tracer else nothing_more
+                )
+            )
+            session.team.shared = replace(shared, workshop=session.isolation, runner=runner)
             yield session
 
 

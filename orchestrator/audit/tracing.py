@@ -18,6 +18,7 @@ from typing import Any
 
 from decurion import __version__
 from decurion.agents.tools import Output, Tool, ToolContext
+from decurion.hooks import RunRef
 
 from .select import Record
 from .spans import Span, SpanMaker, input_tokens, nanoseconds
@@ -49,9 +50,7 @@ def with_traceparent(tool: Tool, tracer: Tracer) -> Tool:
     """Give a tool whose programs find the trace of their call in `TRACEPARENT`."""
 
     async def run(context: ToolContext, args: Mapping[str, Any]) -> str | Output:
-        ref = context.ref
-        parent = tracer.traceparent(ref.session_id, ref.agent_id, context.call_id)
-        environ = {**context.environ, "TRACEPARENT": parent} if parent else context.environ
+        environ = {**context.environ, **tracer.environ(context.ref, context.call_id)}
         return await tool.run(replace(context, environ=environ), args)
 
     return replace(tool, run=run)
@@ -82,6 +81,11 @@ class Tracer:
                 self._sender.send(span)
         if self._meters:
             self._meters.count(record)
+
+    def environ(self, ref: RunRef, call_id: str) -> Mapping[str, str]:
+        """Give what tells the programs of a call its trace; empty where there is none."""
+        parent = self.traceparent(ref.session_id, ref.agent_id, call_id)
+        return {"TRACEPARENT": parent} if parent else {}
 
     def traceparent(self, session_id: str, agent_id: str, call_id: str) -> str:
         """Give the `traceparent` of a running call, else of its agent or session."""

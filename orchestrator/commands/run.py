@@ -10,6 +10,7 @@ import click
 from decurion.hooks import UsageError
 
 from ..options import (
+    ENGINES,
     PERMISSION_MODES,
     LawOptions,
     LimitOptions,
@@ -72,6 +73,7 @@ LAW = (
 WORK = (
     click.option("--verify", default="", help="Check command, run after the work (and after each merge with -w)."),
     click.option("-w", "--worktree", is_flag=True, help="Every subagent works in a checkout of its own; the work is merged into one branch."),
+    click.option("--engine", type=click.Choice(ENGINES), default="inprocess", show_default=True, help="Where subagents run: in this process, or each as a worker program (pipe), which a crash or a kill takes away alone."),
     click.option("--setup", default="", help="Command run once in each worktree."),
     click.option("--apply", is_flag=True, help="With -w: put the merged result into this checkout (`decurion undo` takes it back)."),
     click.option("--agents", "agents_json", default="", help="Further agent definitions as JSON."),
@@ -99,7 +101,7 @@ def options(*groups: tuple[Any, ...]) -> Any:
 KEPT = (
     "model", "subagent_model", "fallback_model", "provider", "base_url", "effort", "thinking", "clear_above", "without",
     "max_turns", "max_budget_usd", "max_tokens_total", "subagent_timeout", "parallel", "reminder", "rules_file", "permission_mode",
-    "allowed", "disallowed", "verify", "worktree", "setup", "apply", "agents_json", "system_extra",
+    "allowed", "disallowed", "verify", "worktree", "engine", "setup", "apply", "agents_json", "system_extra",
 )  # fmt: skip
 """Options that are the session's: going on with it takes them up. Trust and `--timeout` are for one command."""
 
@@ -184,6 +186,7 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
         ),
         work=WorkOptions(
             isolation="worktree" if given["worktree"] else "none",
+            engine=given["engine"],
             setup=given["setup"],
             verify=given["verify"],
             apply=given["apply"],

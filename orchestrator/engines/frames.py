@@ -6,7 +6,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
-import orjson
+from .plain import dumps, loads
 
 LENGTHS = struct.Struct(">II")
 LARGEST = 256 * 1024 * 1024
@@ -27,7 +27,7 @@ class BadFrame(Exception):
 
 def pack(header: Mapping[str, Any], blob: bytes = b"") -> bytes:
     """A frame as bytes."""
-    head = orjson.dumps(header)
+    head = dumps(header)
     return LENGTHS.pack(len(head), len(blob)) + head + blob
 
 
@@ -43,8 +43,8 @@ async def read_frame(source: Source) -> tuple[dict[str, Any], bytes]:
     head = await source.receive_exactly(head_size) if head_size else b""
     blob = await source.receive_exactly(blob_size) if blob_size else b""
     try:
-        header: Any = orjson.loads(head)
-    except orjson.JSONDecodeError as error:
+        header: Any = loads(head)
+    except ValueError as error:
         raise BadFrame(str(error)) from None
     if not isinstance(header, dict):
         raise BadFrame("a header that is no object")

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 
 from .local import LocalEngine
+from .plain import dumps, loads
 from .protocol import Blob, Handle, Result, Spec
 from .record import Record, Store
 from .works import run_work
@@ -17,7 +19,7 @@ from .works import run_work
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The workplace of a task of this process."""
+    """The workplace of a task of this process. What it says goes through JSON: no work may depend on where it runs."""
 
     store: Store
     record: Record
@@ -25,12 +27,13 @@ class _Place:
 
     async def tell(self, kind: str, data: Mapping[str, Any]) -> None:
         """Report an event."""
-        self.record.add(kind, data)
+        self.record.add(kind, loads(dumps(data)))
         await anyio.lowlevel.checkpoint()
 
     async def ask(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         """Ask whoever submitted."""
-        return await self.record.question(question, self.spec.limits.idle_s)
+        answer = await self.record.question(loads(dumps(question)), self.spec.limits.idle_s)
+        return loads(dumps(answer))
 
     async def put(self, data: bytes) -> Blob:
         """Hand over bytes."""
@@ -46,7 +49,8 @@ class InProcess(LocalEngine):
 
     async def submit(self, spec: Spec) -> Handle:
         """Start an attempt, once; it can be cancelled before it has begun."""
-        self._scopes.setdefault(spec.handle, anyio.CancelScope())
+        if self.store.find(spec.handle) is None:
+            self._scopes[spec.handle] = anyio.CancelScope()
         return await super().submit(spec)
 
     async def _run(self, spec: Spec, record: Record) -> None:
@@ -55,6 +59,7 @@ class InProcess(LocalEngine):
             with self._scopes[spec.handle]:
                 result = await run_work(spec, _Place(self.store, record, spec))
         finally:
+            del self._scopes[spec.handle]
             record.end(result)
 
     async def reply(self, handle: Handle, ask_id: str, answer: Mapping[str, Any]) -> None:
@@ -63,13 +68,13 @@ class InProcess(LocalEngine):
 
     async def cancel(self, handle: Handle, grace_s: float = 2.0) -> None:
         """Interrupt a task and wait for it, at most `grace_s` seconds: it cannot be killed, but it is given up."""
-        record = self.store.get(handle)
-        if record.result is None and handle in self._scopes:
-            self._scopes[handle].cancel()
+        if scope := self._scopes.get(handle):
+            record = self.store.get(handle)
+            scope.cancel()
             with anyio.move_on_after(grace_s):
                 await record.ended.wait()
             record.end(Result("cancelled", error="it was cancelled and did not end in time"))
 
     def running(self) -> list[Handle]:
         """The attempts that have not ended."""
-        return [handle for handle in self._scopes if self.store.get(handle).result is None]
+        return list(self._scopes)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-import anyio
 from anyio.abc import TaskGroup
+
+from decurion.agents.groups import task_group
 
 from .protocol import Blob, Event, Handle, Result, Spec
 from .record import Record, Store
@@ -20,11 +21,11 @@ class LocalEngine(ABC):
 
     def __init__(self, folder: Path) -> None:
         self.store = Store(folder)
+        self._around = task_group()
         self._group: TaskGroup | None = None
 
     async def __aenter__(self) -> Self:
-        self._group = anyio.create_task_group()
-        await self._group.__aenter__()
+        self._group = await self._around.__aenter__()
         return self
 
     async def __aexit__(
@@ -32,7 +33,7 @@ class LocalEngine(ABC):
     ) -> bool | None:
         assert self._group is not None
         self._group.cancel_scope.cancel()
-        return await self._group.__aexit__(kind, error, trace)
+        return await self._around.__aexit__(kind, error, trace)
 
     async def submit(self, spec: Spec) -> Handle:
         """Start an attempt, once."""
@@ -46,6 +47,10 @@ class LocalEngine(ABC):
     @abstractmethod
     async def _run(self, spec: Spec, record: Record) -> None:
         """Run an attempt to its end and put that into its record, whatever happens."""
+
+    @abstractmethod
+    async def reply(self, handle: Handle, ask_id: str, answer: Mapping[str, Any]) -> None:
+        """Answer a question."""
 
     @abstractmethod
     async def cancel(self, handle: Handle, grace_s: float = 2.0) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import sys
+from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any
@@ -15,6 +17,9 @@ from typing import Any
 import anyio
 from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
+
+from decurion.agents.groups import task_group
+from decurion.agents.tools.family import MARK, Family
 
 from .frames import BadFrame, pack, read_frame
 from .local import LocalEngine
@@ -38,21 +43,57 @@ _GONE = (
 
 @dataclass(slots=True)
 class _Running:
-    """One worker that is alive."""
+    """One worker that is alive. `orderly` once it has said how its work ended."""
 
     process: Process
+    family: Family
+    heard: bool = False
+    silent: str = ""
     cancelled: bool = False
+    orderly: bool = False
+    _outbox: deque[bytes] = field(default_factory=deque[bytes])
+    _news: anyio.Event = field(default_factory=anyio.Event)
 
-    async def send(self, header: Mapping[str, Any]) -> None:
-        """Send a frame; a worker that is gone is found out by its silence."""
+    def post(self, header: Mapping[str, Any]) -> None:
+        """Send a frame, behind those that wait already."""
+        self._outbox.append(pack(header))
+        self._news.set()
+
+    async def write(self) -> None:
+        """Send what is posted, as long as the worker takes it; one that is gone is found out by its silence.
+
+        Alone, so that no frame is torn by another, or by whoever posted it being cancelled.
+        """
         assert self.process.stdin is not None
         with suppress(*_GONE):
-            await self.process.stdin.send(pack(header))
+            while True:
+                await self._news.wait()
+                self._news = anyio.Event()
+                while self._outbox:
+                    await self.process.stdin.send(self._outbox.popleft())
+
+    async def watch(self) -> None:
+        """Kill the worker when it has been silent for too long. Seconds in which this program slept do not count."""
+        silent, patience = 0, STARTING
+        while silent < patience:
+            await anyio.sleep(1)
+            silent, patience = (0, SILENCE) if self.heard else (silent + 1, patience)
+            self.heard = False
+        self.silent = f"the worker was silent for {patience:g} seconds"
+        self.kill()
 
     def kill(self) -> None:
-        """Kill the worker and all that it started."""
+        """Kill the worker and all of its process group."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
+
+    async def bury(self) -> None:
+        """See that nothing is left: of a worker that was killed, its commands may be, in sessions of their own."""
+        self.kill()
+        with anyio.CancelScope(shield=True), anyio.move_on_after(SILENCE):
+            if not self.orderly:
+                await self.family.end()
+            await self.process.aclose()
 
 
 class Pipe(LocalEngine):
@@ -62,25 +103,33 @@ class Pipe(LocalEngine):
         super().__init__(folder)
         self._cwd, self._env = cwd, env
         self._running: dict[Handle, _Running] = {}
+        self._unwanted: set[Handle] = set()
+        """Attempts that were cancelled before their program had started."""
 
     async def _run(self, spec: Spec, record: Record) -> None:
         result = Result("cancelled", error="the engine was closed")
         running: _Running | None = None
         try:
-            running = await self._start(record)
-            self._running[spec.handle] = running
-            await running.send({"type": "spec", "spec": asdict(spec)})
-            result = await self._hear(running, record)
+            running = self._running[spec.handle] = await self._start(record)
+            if spec.handle in self._unwanted:
+                return
+            running.post({"type": "spec", "spec": spec})
+            async with task_group() as group:
+                group.start_soon(running.write)
+                group.start_soon(running.watch)
+                result = await self._hear(running, record)
+                group.cancel_scope.cancel()
         except OSError as error:
             result = Result("lost", error=f"the worker could not be started: {error}")
         finally:
             if running is not None:
-                await self._bury(running)
+                await running.bury()
             self._running.pop(spec.handle, None)
             record.end(result)
 
     async def _start(self, record: Record) -> _Running:
-        command = [sys.executable, *WORKER]
+        command, mark = [sys.executable, *WORKER], secrets.token_hex(8)
+        env = {**(os.environ if self._env is None else self._env), MARK: f"{os.environ.get(MARK, '')}/{mark}"}
         with record.file.with_suffix(".stderr").open("wb") as said:
             process = await anyio.open_process(
                 command,
@@ -88,31 +137,28 @@ class Pipe(LocalEngine):
                 stdout=PIPE,
                 stderr=said,
                 cwd=self._cwd,
-                env=self._env,
+                env=env,
                 start_new_session=True,
             )
-        return _Running(process)
+        return _Running(process, Family.of(process.pid, mark))
 
     async def _hear(self, running: _Running, record: Record) -> Result:
         """Take in what a worker says, until it has ended one way or another."""
         assert running.process.stdout is not None
         source = BufferedByteReceiveStream(running.process.stdout)
-        patience = STARTING
         while True:
             try:
-                with anyio.fail_after(patience):
-                    header, blob = await read_frame(source)
-            except TimeoutError:
-                return self._lost(running, record, f"the worker was silent for {patience:g} seconds")
+                header, blob = await read_frame(source)
             except (*_GONE, BadFrame) as error:
                 return self._lost(running, record, f"the worker ended ({type(error).__name__})")
-            patience = SILENCE
+            running.heard = True
             match header["type"]:
                 case "event":
                     record.add(header["kind"], header["data"])
                 case "blob":
                     self.store.put(blob)
                 case "result":
+                    running.orderly = True
                     return Result(**{name: header["result"][name] for name in ("status", "value", "error")})
                 case _:
                     pass  # a sign of life
@@ -122,31 +168,25 @@ class Pipe(LocalEngine):
         if running.cancelled:
             return Result("cancelled", error="it was cancelled and killed")
         said = record.file.with_suffix(".stderr").read_bytes()[-400:].decode("utf-8", "replace").strip()
-        return Result("lost", error=f"{why}{': ' if said else ''}{said}")
-
-    @staticmethod
-    async def _bury(running: _Running) -> None:
-        running.kill()
-        with anyio.CancelScope(shield=True), anyio.move_on_after(SILENCE):
-            await running.process.aclose()
+        return Result("lost", error=f"{running.silent or why}{': ' if said else ''}{said}")
 
     async def reply(self, handle: Handle, ask_id: str, answer: Mapping[str, Any]) -> None:
         """Answer a question."""
-        running = self._running.get(handle)
-        if running is not None:
-            await running.send({"type": "reply", "ask_id": ask_id, "answer": answer})
+        if running := self._running.get(handle):
+            running.post({"type": "reply", "ask_id": ask_id, "answer": answer})
 
     async def cancel(self, handle: Handle, grace_s: float = 2.0) -> None:
         """Interrupt a worker, and kill its process group after `grace_s` seconds."""
         record = self.store.get(handle)
-        running = self._running.get(handle)
-        if running is not None:
+        if running := self._running.get(handle):
             running.cancelled = True
-            await running.send({"type": "cancel"})
+            running.post({"type": "cancel"})
             with anyio.move_on_after(grace_s):
                 await record.ended.wait()
             running.kill()
-            await record.ended.wait()
+        elif record.result is None:
+            self._unwanted.add(handle)
+        await record.ended.wait()
 
     def running(self) -> list[Handle]:
         """The attempts that have not ended."""

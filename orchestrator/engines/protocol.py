@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Literal, Protocol
 
-import orjson
+from .plain import dumps
 
 HEARTBEAT = 1.0
 """Seconds between two signs of life of a worker."""
@@ -41,10 +41,10 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds an attempt may take (None: any), and seconds a question waits for its answer."""
+    """Seconds an attempt may take, and seconds a question waits for its answer; None: any."""
 
     wall_s: float | None = None
-    idle_s: float = 300.0
+    idle_s: float | None = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,4 +174,4 @@ class Engine(Protocol):
 
 def digest(prev: str, seq: int, t: float, kind: str, data: Mapping[str, Any]) -> str:
     """The hash of an event: over its content in canonical JSON and the hash before it."""
-    return sha256(orjson.dumps([prev, seq, t, kind, data], option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return sha256(dumps([prev, seq, t, kind, data], in_order=True)).hexdigest()

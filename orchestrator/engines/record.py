@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self, cast
 from urllib.parse import quote
 from uuid import uuid4
+from weakref import WeakValueDictionary
 
 import anyio
-import orjson
 
 from decurion.hooks import DecurionError
 
+from .plain import dumps, loads
 from .protocol import START, Blob, Event, Handle, Result, digest
 
 
@@ -30,6 +32,7 @@ class Record:
         self._news = anyio.Event()
         self._waiting: dict[str, anyio.Event] = {}
         self._answers: dict[str, Mapping[str, Any]] = {}
+        self._open: int | None = None
 
     @property
     def head(self) -> tuple[int, str]:
@@ -48,7 +51,7 @@ class Record:
 
     def take(self, event: Event) -> Event:
         """Take in an event that was made elsewhere; whether it is sound is for its reader to see."""
-        self._append(asdict(event))
+        self._append(event)
         self.events.append(event)
         self._wake()
         return event
@@ -61,10 +64,17 @@ class Record:
             self.add("state", {"status": result.status, "error": result.error})
         seq, head = self.head
         ended = result if result.head != START else replace(result, last_seq=seq, head=head)
-        self._append({"result": asdict(ended)})
+        self._append({"result": ended})
+        self.close()
         self.result = ended
         self.ended.set()
         self._wake()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._open is not None:
+            os.close(self._open)
+            self._open = None
 
     def follow(self, after: int) -> Following:
         """The events behind a number, as they come, until the end."""
@@ -78,7 +88,7 @@ class Record:
             await self._news.wait()
         return self.events[at]
 
-    async def question(self, question: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:
+    async def question(self, question: Mapping[str, Any], seconds: float | None) -> Mapping[str, Any]:
         """Put a question among the events and wait for its answer."""
         ask_id = uuid4().hex
         self._waiting[ask_id] = anyio.Event()
@@ -98,9 +108,10 @@ class Record:
         self._news.set()
         self._news = anyio.Event()
 
-    def _append(self, data: Mapping[str, Any]) -> None:
-        with self.file.open("ab") as file:
-            file.write(orjson.dumps(data) + b"\n")
+    def _append(self, line: Event | Mapping[str, Any]) -> None:
+        if self._open is None:
+            self._open = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        os.write(self._open, dumps(line) + b"\n")
 
 
 class Following:
@@ -125,7 +136,8 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.records: dict[Handle, Record] = {}
+        self.records: WeakValueDictionary[Handle, Record] = WeakValueDictionary()
+        """Those that somebody holds: who runs an attempt or reads its events. The others are on disk."""
         for name in ("attempts", "blobs"):
             (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
 
@@ -140,9 +152,10 @@ class Store:
 
     def find(self, handle: Handle) -> Record | None:
         """The record of an attempt, also from before a restart: what had not ended then is lost."""
-        if handle not in self.records and self._file(handle).exists():
-            self.records[handle] = _read(handle, self._file(handle))
-        return self.records.get(handle)
+        found = self.records.get(handle)
+        if found is None and self._file(handle).exists():
+            found = self.records[handle] = _read(handle, self._file(handle))
+        return found
 
     def get(self, handle: Handle) -> Record:
         """The record of an attempt.
@@ -200,8 +213,8 @@ def _read(handle: Handle, file: Path) -> Record:
     record = Record(handle, file)
     for line in file.read_bytes().split(b"\n"):
         try:
-            data = cast("dict[str, Any]", orjson.loads(line))
-        except orjson.JSONDecodeError:
+            data = cast("dict[str, Any]", loads(line))
+        except ValueError:
             continue  # the empty end, or torn by a crash
         if "result" in data:
             record.result = Result(**data["result"])

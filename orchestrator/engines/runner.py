@@ -1,0 +1,247 @@
+"""Runs a session's subagents through an engine: the way from an assignment to a spec, and back to a result."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from dataclasses import replace as dc_replace
+from pathlib import Path
+from typing import Any
+
+from decurion.agents.loop import Ending
+from decurion.agents.moments import Notice
+from decurion.agents.result import SubagentResult, result_from_json
+from decurion.agents.shared import Assignment, CutShort, Shared
+from decurion.agents.subagent import as_left, finished_work, run_assignment, tools_of
+from decurion.agents.tools import Tool
+from decurion.agents.tools.environment import command_environment
+from decurion.hooks import ConfigError, DecurionError, RunRef
+
+from ..options import SessionOptions
+from .errors import as_pair, from_pair
+from .host import CallEnviron, Host
+from .inprocess import InProcess
+from .local import LocalEngine
+from .pipe import Pipe
+from .plain import dumps, loads
+from .protocol import Event, Limits, Result, Spec, Workplace
+from .supervisor import Supervisor
+
+ATTEMPTS = 3
+"""Workers that are tried for one subagent; each goes on where the one before was lost."""
+
+GRACE = 1.5
+"""Seconds for a worker to end when its session does."""
+
+AWAY, HERE = "decurion.orchestrator.engines.away:run", "decurion.orchestrator.engines.runner:here"
+
+_LIVE: dict[tuple[str, str], tuple[Shared, Assignment, CutShort]] = {}
+"""Subagents that run in this process, by session and agent: what they share cannot be written into a spec."""
+
+
+async def here(spec: Spec, _place: Workplace) -> dict[str, Any]:
+    """Run one subagent of a session of this process. The value is as `away.run` gives it."""
+    try:
+        result = await run_assignment(*_LIVE[spec.run, spec.agent])
+    except DecurionError as error:
+        return {"error": as_pair(error)}
+    return {"result": result.as_json()}
+
+
+def nothing_more(_ref: RunRef, _call_id: str) -> Mapping[str, str]:
+    """Give a call's commands no more than all have."""
+    return {}
+
+
+@dataclass(slots=True)
+class EngineRunner:
+    """Runs subagents through one engine; see `agents.shared.Runner`.
+
+    `away` says that a worker may not rely on living in this process. `own` names the tools of the library's user,
+    whose code is here: a worker has them run here.
+    """
+
+    engine: LocalEngine
+    away: bool
+    own: frozenset[str] = frozenset()
+    call_environ: CallEnviron = nothing_more
+    newest: dict[str, int] = field(default_factory=dict[str, int])
+    """The newest attempt at each agent that is on record: numbers go on from there after a crash."""
+
+    async def __call__(self, shared: Shared, assignment: Assignment, cut_short: CutShort) -> SubagentResult:
+        """Run one subagent to its end.
+
+        Raises:
+            DecurionError: the log or the law failed, or a worker could not keep the history.
+        """
+        run = _Run(self, shared, assignment, cut_short)
+        return await (run.away() if self.away else run.here())
+
+
+@dataclass(slots=True)
+class _Run:
+    """One subagent on its way through the engine."""
+
+    runner: EngineRunner
+    shared: Shared
+    assignment: Assignment
+    tell_cut_short: CutShort
+    host: Host = field(init=False)
+    is_cut_short: bool = False
+
+    async def here(self) -> SubagentResult:
+        ref = self.assignment.ref
+        _LIVE[ref.session_id, ref.agent_id] = (self.shared, self.assignment, self.tell_cut_short)
+        try:
+            supervisor = Supervisor(self.runner.engine, attempts=1, grace_s=math.inf)
+            return self._read(await supervisor.run(self._spec(HERE, {})))
+        finally:
+            del _LIVE[ref.session_id, ref.agent_id]
+
+    async def away(self) -> SubagentResult:
+        self._take_on(self.assignment)
+        supervisor = Supervisor(
+            self.runner.engine,
+            ATTEMPTS,
+            self._hear,
+            self._answer,
+            self._again,
+            GRACE,
+        )
+        try:
+            result = await supervisor.run(self._spec(AWAY, self._args()))
+            if result.status != "completed":
+                return await self._given_up(result)
+            return self.host.counted(self._read(result))
+        except BaseException as error:
+            self.host.close()
+            if not self.is_cut_short:
+                words = str(error) if isinstance(error, DecurionError) else "interrupted"
+                status = "error" if isinstance(error, Exception) else "cancelled"
+                self._cut_short(
+                    self.host.counted(as_left(self.shared, self.assignment, Ending(status, error=words)))
+                )
+            raise
+
+    def _take_on(self, assignment: Assignment) -> None:
+        """Give the next attempt its host; what the one before still asks is not answered any more."""
+        lease = self.host.lease if hasattr(self, "host") else self.shared.lease.child()
+        self.assignment = assignment
+        self.host = Host(self.shared, assignment, lease, self._cut_short, self.runner.call_environ)
+
+    def _cut_short(self, result: SubagentResult) -> None:
+        self.is_cut_short = True
+        self.tell_cut_short(result)
+
+    def _hear(self, event: Event) -> None:
+        self.host.hear(event)
+
+    async def _answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        return await self.host.answer(question)
+
+    async def _again(self, spec: Spec, lost: Result) -> Spec:
+        """Settle what a lost attempt left open, and take the files back to where its history ends."""
+        shared, assignment = self.shared, self.assignment
+        self.host.close()
+        text = f"attempt {spec.attempt - 1} at {assignment.ref.agent_id} was lost ({lost.error}); it goes on in another"
+        shared.log.write(assignment.ref, "note", reason=text)
+        shared.listen(Notice(text))
+        bench = assignment.bench
+        if bench is not None and assignment.ours and bench.goes_back and shared.workshop is not None:
+            bench = await shared.workshop.open(assignment.ref, assignment.order)
+        self._take_on(dc_replace(assignment, bench=bench))
+        return dc_replace(spec, args=self._args())
+
+    async def _given_up(self, result: Result) -> SubagentResult:
+        """Give the result of a subagent none of whose attempts came to an end; what it did is kept."""
+        self.host.close()
+        lost = f"all {ATTEMPTS} attempts were lost, the last one because " if result.status == "lost" else ""
+        work = await finished_work(self.shared, self.assignment)
+        ending = Ending("error", error=f"{lost}{result.error}")
+        return self.host.counted(as_left(self.shared, self.assignment, ending, work))
+
+    @staticmethod
+    def _read(result: Result) -> SubagentResult:
+        if result.status != "completed":
+            raise RuntimeError(result.error)
+        if "error" in result.value:
+            raise from_pair(result.value["error"])
+        return result_from_json(result.value["result"])
+
+    def _spec(self, work: str, args: Mapping[str, Any]) -> Spec:
+        ref = self.assignment.ref
+        attempt = self.runner.newest.get(ref.agent_id, 0) + 1
+        return Spec(ref.session_id, ref.agent_id, attempt, work, args, Limits(idle_s=None))
+
+    def _args(self) -> dict[str, Any]:
+        """Everything the worker needs to know, as JSON."""
+        shared, assignment = self.shared, self.assignment
+        definition, bench = shared.catalogue.found[assignment.order.agent_type], assignment.bench
+        tools = tools_of(shared, assignment)
+        model = self.host.template.model
+        args = {
+            "ref": assignment.ref,
+            "order": assignment.order,
+            "prompt": assignment.prompt,
+            "bench": bench and {"path": bench.path, "environ": bench.environ, "goes_back": bench.goes_back},
+            "definition": definition,
+            "workspace": shared.workspace,
+            "folder": shared.folder,
+            "skills": shared.skills,
+            "settings": shared.settings,
+            "model": model,
+            "window": {
+                "own": shared.keeper.window(model),
+                "smallest": shared.keeper.smallest_window,
+                "counts": shared.keeper.count is not None,
+            },
+            "tools": [self._tool(tool) for tool in tools.values()],
+        }
+        return loads(dumps(args))
+
+    def _tool(self, tool: Tool) -> dict[str, Any]:
+        if tool.name not in self.runner.own:
+            return {"name": tool.name, "ships": True}
+        told = {
+            "name": tool.name,
+            "description": tool.description,
+            "input_schema": tool.input_schema,
+            "read_only": tool.read_only,
+            "aliases": tool.aliases,
+            "example": tool.example,
+        }
+        return {"name": tool.name, "ships": False, "tool": told}
+
+
+@asynccontextmanager
+async def open_runner(
+    options: SessionOptions, run: str, folder: Path, call_environ: CallEnviron = nothing_more
+) -> AsyncGenerator[EngineRunner]:
+    """Give the runner of one session, its records in `folder` as long as it is open; at the end nothing runs any more."""
+    away, own = options.work.engine == "pipe", frozenset(tool.name for tool in options.tools)
+    # A worker sees what its commands would see. Keys stay here, with the model.
+    engine = Pipe(folder, env=command_environment(os.environ, {})) if away else InProcess(folder)
+    newest = {handle.agent: handle.attempt for handle in await engine.attach(run)}
+    try:
+        async with engine:
+            yield EngineRunner(engine, away, own, call_environ, newest)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_tools(options: SessionOptions) -> None:
+    """Look whether a worker can offer the tools of the library's user.
+
+    Raises:
+        ConfigError: one reads its arguments by a function, which cannot go there.
+    """
+    for tool in options.tools if options.work.engine == "pipe" else ():
+        if tool.normalise is not None:
+            raise ConfigError(
+                f"The tool {tool.name!r} has a `normalise` function, which no worker can call. "
+                'Leave it out, or run the subagents in process (engine="inprocess").'
+            )
