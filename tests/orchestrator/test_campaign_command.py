@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ import pytest
 from decurion.orchestrator.campaign.session import LEDGER, campaign_folders
 from decurion.orchestrator.sessions import session_folders
 from tests.orchestrator.git.repository import Repository, is_our_branch, make_repository
-from tests.program import decurion
+from tests.program import decurion, started
 
 FILES = {
     "src/app/__init__.py": "",
@@ -62,13 +60,12 @@ def test_each_subtask_changes_its_own_target_and_nothing_else(repository: Reposi
 @pytest.mark.slow
 @pytest.mark.parametrize(("signum", "code"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
 def test_a_campaign_that_is_cut_short_goes_on(repository: Repository, signum: int, code: int) -> None:
-    command = [sys.executable, "-P", "-m", "decurion", *RUN, "--parallel", "1"]
-    with subprocess.Popen(command, cwd=repository.path, stderr=subprocess.PIPE, text=True) as run:
+    with started(repository.path, *RUN, "--parallel", "1") as campaign:
         _wait_for_the_second(repository.path)
-        run.send_signal(signum)
-        said = run.communicate(timeout=30)[1]
+        campaign.send(signum)
+        run = campaign.ended(30)
     assert run.returncode == code
-    assert ("Go on with: decurion campaign resume " in said) is (signum == signal.SIGINT)
+    assert ("Go on with: decurion campaign resume " in run.stderr) is (signum == signal.SIGINT)
     done = [entry for entry in entries(repository) if entry["state"] in {"done", "skipped"}]
     assert len(done) >= 2
     again = decurion(repository.path, "campaign", "resume")  # the model is the one it was started with

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ import pytest
 from decurion.hooks import UsageError
 from decurion.orchestrator.demo import DemoOptions, run_demo, sample_project
 from decurion.orchestrator.demo.show import CHECK, FORBIDDEN
+from tests.program import decurion, started
 
 
 @pytest.fixture(scope="module")
@@ -21,17 +22,11 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.Complete
     """Run the demo once as a person would: the process, the project it left, its state folder."""
     home = tmp_path_factory.mktemp("demo")
     env = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("ANTHROPIC_", "DECURION_", "GIT_"))
-    }
-    env |= {
         "HOME": str(home),
         "DECURION_STATE_DIR": str(home / "state"),
         "DECURION_CONFIG_DIR": str(home / "config"),
     }
-    command = [sys.executable, "-P", "-m", "decurion", "demo", "--fast", "--keep", str(home / "shop")]
-    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=home, check=False, timeout=50)
+    done = decurion(home, "demo", "--fast", "--keep", str(home / "shop"), env=env)
     return done, home / "shop", home / "state"
 
 
@@ -119,16 +114,13 @@ def test_the_sample_passes_its_own_tests_with_the_standard_library_alone(tmp_pat
 
 @pytest.mark.slow
 def test_an_interrupted_demo_points_to_no_folder_that_is_gone(tmp_path: Path) -> None:
-    env = {**os.environ, "TMPDIR": str(tmp_path)}
-    command = [sys.executable, "-P", "-m", "decurion", "demo"]
-    process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    for line in process.stderr:
-        if line.startswith("plan:"):
-            break
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert "Interrupted." in out
-    assert "resume" not in out
+    with started(tmp_path, "demo", env={"TMPDIR": str(tmp_path)}) as demo:
+        deadline = time.monotonic() + 40
+        while "\nplan:" not in demo.errors and time.monotonic() < deadline:
+            time.sleep(0.02)
+        demo.send(signal.SIGINT)
+        done = demo.ended(30)
+    assert done.returncode == 130
+    assert "Interrupted." in done.stdout
+    assert "resume" not in done.stdout
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("decurion-demo")] == []

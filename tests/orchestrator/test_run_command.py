@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Generator
@@ -27,8 +26,7 @@ from decurion.agents.messages_api import (
     serve_in_thread,
 )
 from tests.program import decurion as run
-
-PROGRAM = (sys.executable, "-P", "-m", "decurion")
+from tests.program import started
 
 
 @contextmanager
@@ -222,23 +220,23 @@ def test_an_interrupt_ends_everything_at_once_and_the_session_can_be_gone_on_wit
         return say("child done")
 
     with serve_in_thread(answer) as served:
-        env = {**os.environ, "ANTHROPIC_BASE_URL": served.url, "ANTHROPIC_API_KEY": "k"}
-        process = subprocess.Popen((*PROGRAM, "run", "go"), cwd=tmp_path, env=env, stdout=-1, stderr=-1)
-        deadline = time.monotonic() + 40
-        while len(list(tmp_path.glob("started-*"))) < 2 and time.monotonic() < deadline:
-            time.sleep(0.05)
-        for signum in signals:
-            process.send_signal(signum)
-            time.sleep(0.05)
-        sent = time.monotonic()
-        process.communicate(timeout=10)
+        env = {"ANTHROPIC_BASE_URL": served.url, "ANTHROPIC_API_KEY": "k"}
+        with started(tmp_path, "run", "go", env=env) as running:
+            deadline = time.monotonic() + 40
+            while len(list(tmp_path.glob("started-*"))) < 2 and time.monotonic() < deadline:
+                time.sleep(0.05)
+            for signum in signals:
+                running.send(signum)
+                time.sleep(0.05)
+            sent = time.monotonic()
+            done = running.ended(10)
         took, before = time.monotonic() - sent, len(served.message_requests)
-        assert process.returncode == code
+        assert done.returncode == code, done.stderr
         assert took < 4  # two seconds on an idle machine
         time.sleep(3.2)
         assert list(tmp_path.glob("late-*")) == []
         assert len(served.message_requests) == before
-        resumed = run(tmp_path, "resume", env={"ANTHROPIC_BASE_URL": served.url, "ANTHROPIC_API_KEY": "k"})
+        resumed = run(tmp_path, "resume", env=env)
         assert (resumed.returncode, resumed.stdout) == (0, "went on\n"), resumed.stderr
         assert served.refused == []
     assert run(tmp_path, "audit", "verify", "last").returncode == 0
@@ -259,14 +257,12 @@ def test_after_a_kill_the_open_task_gets_one_result_and_its_child_is_not_begun_a
 
     with serve_in_thread(answer) as served:
         env = {"ANTHROPIC_BASE_URL": served.url, "ANTHROPIC_API_KEY": "k"}
-        process = subprocess.Popen(
-            (*PROGRAM, "run", "go"), cwd=tmp_path, env={**os.environ, **env}, stdout=-1, stderr=-1
-        )
-        deadline = time.monotonic() + 40
-        while len(served.message_requests) < 3 and time.monotonic() < deadline:
-            time.sleep(0.05)
-        process.kill()
-        process.communicate(timeout=10)
+        with started(tmp_path, "run", "go", env=env) as running:
+            deadline = time.monotonic() + 40
+            while len(served.message_requests) < 3 and time.monotonic() < deadline:
+                time.sleep(0.05)
+            running.send(signal.SIGKILL)
+            running.ended(10)
         killed.append(True)
         resumed = run(tmp_path, "resume", env=env)
         assert (resumed.returncode, resumed.stdout) == (0, "told: child done\n"), resumed.stderr
