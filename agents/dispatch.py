@@ -118,6 +118,10 @@ class Dispatcher:
     def _may_overlap(self, allowed: Allowed) -> bool:
         return allowed.call.name == TASK or self.tools[allowed.call.name].read_only
 
+    def only_read(self, calls: Iterable[ToolCall]) -> bool:
+        """Whether none of these calls, run or not, can have changed a file."""
+        return all((tool := self.tools.get(call.name)) and tool.read_only for call in calls)
+
     def _prepared(
         self, ref: RunRef, call: ToolCall, malformed: Mapping[str, str], results: Results
     ) -> ToolCall | None:

@@ -59,7 +59,8 @@ class Agent:
     after_turn: Callable[[int], Awaitable[None]] | None = None
     """Awaited before a turn's results are written, while the model thinks already: the checkpoint of an isolated agent.
 
-    A resume takes the files back to the newest checkpoint, so a result on disk must be in one.
+    A resume takes the files back to the newest checkpoint, so a result on disk must be in one. A turn that only read
+    has nothing to keep.
     """
     goes_back: bool = False
     """Whether it does: then no call of a turn that was cut short has had its effect."""
@@ -226,7 +227,7 @@ class Conversation:
         in_order = agent.keeper.bounded(results.in_order(calls))
         effects = self.tally.count_results(calls, results)
         message = agent.history.add_results(in_order, said)
-        if agent.after_turn:
+        if agent.after_turn and not agent.dispatcher.only_read(calls):
             self._unsettled = (ref, message, effects)
         else:
             self._keep(ref, message, effects=effects)

@@ -206,11 +206,11 @@ class Rollback(Hands):
 
 
 @pytest.mark.parametrize("kept", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("turn", [1, 2, 3, 4])
+@pytest.mark.parametrize("turn", [3, 4])
 async def test_an_agent_taken_back_to_its_checkpoint_knows_of_no_result_that_is_not_in_it(
     tmp_path: Path, turn: int, *, kept: bool
 ) -> None:
-    """Its searches, reads and edits of the turn that was cut off are made again, and nothing is missing at the end."""
+    """The edits of the turn that was cut off are made again, what it read before is kept, and nothing is missing."""
     work, saved = tmp_path / "work", tmp_path / "kept"
     work.mkdir()
     (work / "a.py").write_text("def load():\n    return 1\n\n\nload()\n")
@@ -232,13 +232,16 @@ async def test_an_agent_taken_back_to_its_checkpoint_knows_of_no_result_that_is_
 
 
 async def test_the_model_is_asked_while_the_checkpoint_is_made(tmp_path: Path) -> None:
-    """No result is on disk before its checkpoint; yet nobody waits for the one before the other is begun."""
+    """No result is on disk before its checkpoint; yet nobody waits for the one before the other is begun.
+
+    Turns that only search and read, the first two here, need none.
+    """
     (tmp_path / "a.py").write_text("def load():\n    return 1\n")
     order = Order("Rename load to read_config in a.py", "refactorer")
-    asked, at_checkpoints = anyio.Event(), list[int]()
+    asked, at_checkpoints = anyio.Event(), dict[int, int]()
 
     def listen(moment: Moment) -> None:
-        if isinstance(moment, TurnStarted) and moment.ref.turn == 2:
+        if isinstance(moment, TurnStarted) and moment.ref.turn == 4:
             asked.set()
 
     async with open_session(SessionOptions(tmp_path, ModelOptions(name="offline")), listen) as session:
@@ -247,8 +250,8 @@ async def test_the_model_is_asked_while_the_checkpoint_is_made(tmp_path: Path) -
             async def checkpoint(self, turn: int) -> None:
                 with anyio.fail_after(20):
                     await asked.wait()
-                at_checkpoints.append(turn - session.team.settled_turns("one-1"))
+                at_checkpoints[turn] = session.team.settled_turns("one-1")
 
         result = await session.team.run_at(order, Slow(tmp_path), "one-1")
     assert result.status == "completed"
-    assert set(at_checkpoints) == {1}
+    assert at_checkpoints == {3: 2, 4: 3}
