@@ -166,7 +166,8 @@ async def remove(tree: Worktree, work: Work, *, forget_it: bool = True) -> Remov
 
 async def _prove(tree: Worktree, work: Work) -> list[str]:
     """Hold the files against the commit, and move aside what no commit can hold."""
-    now, nested = await tree.tree()
+    # Where our index was written for this commit, `later` compares the files with it before they are taken away.
+    now, nested = tree.written or await tree.tree()
     if now != await tree.hub.tree(work.commit):
         raise GitError("git worktree remove", 1, "the files differ from what was committed")
     await _refuse_changed_submodules(tree)

@@ -49,6 +49,8 @@ class Worktree:
         self.path = self.root / record.prefix
         self.turn = record.turn
         self._last: tuple[str, str] | None = None  # tree and commit of the newest checkpoint
+        self.written: tuple[str, list[str]] | None = None
+        """What `tree` gave last: our index is that tree still, for nobody else writes it."""
 
     @property
     def agent_id(self) -> str:
@@ -112,6 +114,7 @@ class Worktree:
     async def tree(self) -> tuple[str, list[str]]:
         """The files as a tree in the hub, and the nested repositories that it leaves out."""
         self.hub.restore_config()
+        self.written = None
         self._prepare_index()
         nested: list[str] = []
         try:
@@ -125,7 +128,8 @@ class Worktree:
             self._prepare_index()
             nested = await nested_repositories(self.git)
             await add_all(self.git, nested)
-        return await self.git.line("write-tree"), nested
+        self.written = await self.git.line("write-tree"), nested
+        return self.written
 
     def _prepare_index(self) -> None:
         if not self.root.is_dir():

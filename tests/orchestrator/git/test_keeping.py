@@ -16,7 +16,8 @@ from decurion.orchestrator.git import (
     clean_session,
     survey_session,
 )
-from decurion.orchestrator.git.trees import remove
+from decurion.orchestrator.git.trees import GONE, remove
+from decurion.orchestrator.git.worktree import load
 from tests.orchestrator.git.repository import Repository, failing_git
 
 pytestmark = pytest.mark.anyio
@@ -33,8 +34,10 @@ async def test_git_failing_at_clean_up_means_keep(
     tree = await isolation.open("a")
     (tree.root / "new.txt").write_text("x\n")
     work = await tree.seal("work")
+    again = load(isolation.hub, "a")  # as after a crash: nothing is known of its index
+    assert again is not None
     monkeypatch.setenv("PATH", failing_git(tmp_path / "bin", command, "fatal: broken"))
-    removal = await remove(tree, work)
+    removal = await remove(again, work)
     assert not removal.removed
     assert removal.kept == str(tree.root)
     assert "fatal: broken" in removal.reason
@@ -49,6 +52,20 @@ async def test_files_written_after_the_commit_mean_keep(isolation: Isolation) ->
     removal = await remove(tree, work)
     assert not removal.removed
     assert (tree.root / "later.txt").exists()
+
+
+async def test_what_a_crash_left_of_a_removal_is_swept(repository: Repository, state: Path) -> None:
+    first = await Isolation.prepare(repository.path, state, "s1")
+    tree = await first.open("a")
+    (tree.root / "new.txt").write_text("x\n")
+    await tree.seal("work")
+    half_deleted = tree.root.with_name(f"{tree.root.name}{GONE}")
+    tree.root.rename(half_deleted)
+    first.release()
+    second = await Isolation.prepare(repository.path, state, "s1")
+    assert not half_deleted.exists()
+    assert (await second.reopen("a")).root.is_dir()
+    await second.aclose()
 
 
 async def test_a_damaged_index_means_keep_or_saved(isolation: Isolation) -> None:
