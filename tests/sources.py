@@ -21,3 +21,15 @@ def sources(root: Path, folders: Iterable[str]) -> Iterator[tuple[str, str]]:
 def nodes(text: str) -> tuple[ast.AST, ...]:
     """Give every node of a source text."""
     return tuple(ast.walk(ast.parse(text)))
+
+
+def statements(text: str) -> Iterator[ast.stmt]:
+    """Give every statement of a source text, without looking into expressions, which are most of its nodes."""
+    waiting: list[ast.AST] = [ast.parse(text)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.stmt):
+            yield node
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, field, ())
+            waiting += inner if isinstance(inner, list) else ()

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.sources import nodes, sources
+from tests.sources import sources, statements
 
 pytestmark = pytest.mark.unmeasured  # reads files, runs nothing of ours
 
@@ -78,7 +78,7 @@ def _distributions(files: Iterable[tuple[str, str]]) -> set[str]:
 
 
 def _imported(text: str) -> Iterator[str]:
-    for node in nodes(text):
+    for node in statements(text):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:

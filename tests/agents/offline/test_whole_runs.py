@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-CHECK = "PYTHONPATH=src python3 -B -m unittest discover -s tests"
+CHECK = f"PYTHONPATH=src {shlex.quote(sys.executable)} -B -m unittest discover -s tests"
 VIEW = (
     b"\xef\xbb\xbffrom app.users import (\r\n    get_user,\r\n    get_user_id,\r\n)\r\n\r\n\r\n"
     b'def show(uid):\r\n\treturn f"{get_user(uid)!r} get_user"  # get_user\r\n'
