@@ -11,7 +11,7 @@ import click
 
 from decurion.hooks import UsageError
 
-from .run import LAW, MODEL, options, recalled, session_options
+from .run import ENGINE, LAW, MODEL, options, recalled, session_options
 
 if TYPE_CHECKING:
     from ..campaign import Entry, Ledger, Plan, Report
@@ -52,7 +52,7 @@ def command() -> None:
 
 @command.command("run")
 @click.argument("plan", required=False, type=click.Path(path_type=Path))
-@options(TARGETS, CONDUCT, MODEL, LAW, SHOW)
+@options(TARGETS, CONDUCT, MODEL, LAW, ENGINE, SHOW)
 @click.option("--dry-run", is_flag=True, help="Show the targets and an estimate; start nothing.")
 def run_command(plan: Path | None, **given: Any) -> int:
     """Run a campaign from PLAN (a TOML file), from options, or from both.
@@ -93,7 +93,7 @@ def run_command(plan: Path | None, **given: Any) -> int:
 )
 @click.option("--parallel", type=int, help="Subagents at once.")
 @click.option("--apply", is_flag=True, help="Put the merged result into this checkout.")
-@options(MODEL, LAW, SHOW)
+@options(MODEL, LAW, ENGINE, SHOW)
 def resume_command(session: str, *, retry_failed: bool, **given: Any) -> int:
     """Go on with a campaign; what is done is not done again."""
     from ..campaign import Ledger

@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from .run import LAW, LIMITS, MODEL, OUTPUT, WORK, options, resumed_options, start
+from .run import ENGINE, LAW, LIMITS, MODEL, OUTPUT, WORK, options, resumed_options, start
 
 
 @click.command()
 @click.argument("session", default="last")
 @click.option("-m", "--message", default="", help="Something to tell the lead, too.")
-@options(MODEL, LIMITS, LAW, WORK, OUTPUT)
+@options(MODEL, LIMITS, LAW, WORK, ENGINE, OUTPUT)
 def command(session: str, message: str, **given: Any) -> int:
     """Go on with SESSION (an id, a unique prefix, or `last`) in this folder.
 

@@ -73,11 +73,13 @@ LAW = (
 WORK = (
     click.option("--verify", default="", help="Check command, run after the work (and after each merge with -w)."),
     click.option("-w", "--worktree", is_flag=True, help="Every subagent works in a checkout of its own; the work is merged into one branch."),
-    click.option("--engine", type=click.Choice(ENGINES), default="inprocess", show_default=True, help="Where subagents run: in this process, or each as a worker program (pipe), which a crash or a kill takes away alone."),
     click.option("--setup", default="", help="Command run once in each worktree."),
     click.option("--apply", is_flag=True, help="With -w: put the merged result into this checkout (`decurion undo` takes it back)."),
     click.option("--agents", "agents_json", default="", help="Further agent definitions as JSON."),
     click.option("--append-system-prompt", "system_extra", default="", help="Text added to the lead's system prompt."),
+)  # fmt: skip
+ENGINE = (
+    click.option("--engine", type=click.Choice(ENGINES), default="inprocess", show_default=True, help="Where subagents run: in this process, or each as a worker program (pipe), which a crash or a kill takes away alone."),
 )  # fmt: skip
 OUTPUT = (
     click.option("-p", "--print", "print_mode", is_flag=True, help="Print only the result; no live view."),
@@ -204,7 +206,7 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
     "-r", "--resume", default="", metavar="SESSION", help="Go on with a session (id or unique prefix)."
 )
 @click.option("-c", "--continue", "go_on", is_flag=True, help="Go on with the newest session of this folder.")
-@options(MODEL, LIMITS, LAW, WORK, OUTPUT)
+@options(MODEL, LIMITS, LAW, WORK, ENGINE, OUTPUT)
 def command(task: tuple[str, ...], **given: Any) -> int:
     """Give TASK to the lead agent in this folder.
 
