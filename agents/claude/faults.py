@@ -27,8 +27,9 @@ from ..errors import (
     UnknownModel,
     Unreachable,
 )
+from .reply import ErrorReply, Garbled
 from .settings import KEY_REMEDY, Endpoint
-from .stream import Garbled, NotAnApi
+from .stream import NotAnApi
 
 STATUS_OF_TYPE = {  # an `error` event comes in a stream that began with 200; its type says what the status would be
     "invalid_request_error": 400,
@@ -50,6 +51,7 @@ TOO_LONG = re.compile(
 UNBOUND = re.compile(r"bound to a different conversation|Invalid `signature` in `thinking`|compaction")
 LOAD = frozenset({429, 503, 529})
 NOT_OFFERED = 501
+NO_HEADERS: Mapping[str, str] = {}
 TROUBLES = {
     408: "The API gave up waiting for the request",
     409: "The API is busy with a request in conflict with this one",
@@ -88,6 +90,9 @@ def failure_of(error: Exception, endpoint: Endpoint, model: str) -> Failure:
     where = endpoint.base_url or f"the {endpoint.provider} API"
     if isinstance(error, anthropic.APIStatusError):
         return _status_failure(error, endpoint, model)
+    if isinstance(error, ErrorReply):
+        kind, said = _error_in(error.body)
+        return _named(STATUS_OF_TYPE.get(kind, 500), endpoint.redact(said), endpoint, model)
     if isinstance(error, (anthropic.CredentialsError, TypeError)) and "auth" in str(error).lower():
         return Failure(AuthenticationFailed(f"No API key. {KEY_REMEDY}"))
     if isinstance(error, (anthropic.APIConnectionError, httpx2.HTTPError, OSError, NotAnApi)):
@@ -106,7 +111,12 @@ def _status_failure(error: anthropic.APIStatusError, endpoint: Endpoint, model: 
     kind, said = _error_in(error.body)
     said = endpoint.redact(said or error.message)
     status = error.status_code if error.status_code >= 400 else STATUS_OF_TYPE.get(kind, 500)
-    headers = error.response.headers
+    return _named(status, said, endpoint, model, error.response.headers)
+
+
+def _named(
+    status: int, said: str, endpoint: Endpoint, model: str, headers: Mapping[str, str] = NO_HEADERS
+) -> Failure:
     if status == 413 or (status in {400, 422, 500} and TOO_LONG.search(said)):
         return Failure(ContextOverflow(f"The history is too long for {model}: {said}"))
     if (refused := _refusal(status, said, endpoint, model)) is not None:

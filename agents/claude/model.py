@@ -20,8 +20,9 @@ from .body import BodyBuilder
 from .door import open_client, takes_bytes, with_compaction
 from .faults import Failed, Failure, failure_of
 from .prefixes import Prefixes
+from .reply import Received, received
 from .settings import ClientSettings, WireEvent
-from .stream import Events, Reader, Received, receive, received
+from .stream import Events, Reader, receive
 from .tries import Tries
 
 PATH = "/v1/messages"

@@ -52,6 +52,8 @@ class Answer:
     """Fragments to stream in place of the input of the call with that id, well-formed or not."""
     chunk: int = 0
     """Characters per text delta; 0 sends each text whole."""
+    raw: Sequence[bytes] = ()
+    """The stream as it is, in place of the events: for what other servers send."""
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Further fields of the message (`id`, `model`, `diagnostics`, …)."""
 

@@ -34,29 +34,30 @@ def events_of(answer: Answer, model: str, usage: Mapping[str, Any]) -> list[byte
     """The same message as a list of server-sent events."""
     message: Json = {**message_of(answer, model, usage), "content": [], "stop_reason": None}
     message["usage"] = {**usage, "output_tokens": 1}
-    events = [_event("message_start", message=message), _event("ping")]
+    events = [event("message_start", message=message), event("ping")]
     for index, block in enumerate(answer.content):
         events += _block_events(answer, index, block)
     delta = {"stop_reason": answer.stop_reason, "stop_sequence": None}
-    events += [_event("message_delta", delta=delta, usage={"output_tokens": usage["output_tokens"]})]
-    return [*events, _event("message_stop")]
+    events += [event("message_delta", delta=delta, usage={"output_tokens": usage["output_tokens"]})]
+    return [*events, event("message_stop")]
 
 
 def error_event(kind: str, message: str) -> bytes:
     """An `error` event as it may come at any time in a stream."""
-    return _event("error", error={"type": kind, "message": message})
+    return event("error", error={"type": kind, "message": message})
 
 
-def _event(kind: str, **fields: Any) -> bytes:
+def event(kind: str, **fields: Any) -> bytes:
+    """One server-sent event."""
     return b"event: %b\ndata: %b\n\n" % (kind.encode(), orjson.dumps({"type": kind, **fields}))
 
 
 def _block_events(answer: Answer, index: int, block: Mapping[str, Any]) -> Iterator[bytes]:
     start, deltas = _start_and_deltas(answer, block)
-    yield _event("content_block_start", index=index, content_block=start)
+    yield event("content_block_start", index=index, content_block=start)
     for delta in deltas:
-        yield _event("content_block_delta", index=index, delta=delta)
-    yield _event("content_block_stop", index=index)
+        yield event("content_block_delta", index=index, delta=delta)
+    yield event("content_block_stop", index=index)
 
 
 def _start_and_deltas(answer: Answer, block: Mapping[str, Any]) -> tuple[Json, list[Json]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -172,7 +172,8 @@ class Api:
         answer = replace(answer, content=tuple(binding.signed(request.body, answer.content)))
         model, usage = request.body["model"], self._usage(request, answer)
         if request.streaming and answer.fault is not Fault.NOT_STREAMED:
-            await _stream(connection, events.events_of(answer, model, usage), answer.fault)
+            parts = answer.raw or events.events_of(answer, model, usage)
+            await _stream(connection, parts, answer.fault)
         else:
             await connection.send(200, orjson.dumps(events.message_of(answer, model, usage)), JSON_HEADERS)
 
@@ -204,7 +205,7 @@ def serve_in_thread(answer: Answering, options: Options | None = None) -> Genera
         yield api
 
 
-async def _stream(connection: Connection, parts: list[bytes], fault: Fault | None) -> None:
+async def _stream(connection: Connection, parts: Sequence[bytes], fault: Fault | None) -> None:
     if fault is None:
         await connection.open_stream(STREAM_HEADERS, parts)
         await connection.end_stream()
@@ -214,7 +215,7 @@ async def _stream(connection: Connection, parts: list[bytes], fault: Fault | Non
     await _go_wrong(connection, parts[half:], fault)
 
 
-async def _go_wrong(connection: Connection, rest: list[bytes], fault: Fault) -> None:
+async def _go_wrong(connection: Connection, rest: Sequence[bytes], fault: Fault) -> None:
     match fault:
         case Fault.RESET_DURING:
             await anyio.sleep(0.01)  # the client is to see the first half before the reset
