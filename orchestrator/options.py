@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, Literal
+
+from decurion.hooks import UsageError
 
 if TYPE_CHECKING:  # the command line reads its options here, before anything large is imported
     from collections.abc import Mapping
@@ -63,7 +66,11 @@ class ModelOptions:
 
 @dataclass(frozen=True, slots=True)
 class LimitOptions:
-    """What a session may use. None is no limit; times are in seconds."""
+    """What a session may use. None is no limit; times are in seconds.
+
+    Raises:
+        UsageError: a limit is none: not above 0, or no number at all, which nothing would ever reach.
+    """
 
     lead_turns: int | None = None
     subagent_turns: int = 30
@@ -73,6 +80,17 @@ class LimitOptions:
     subagent_seconds: float | None = None
     running_at_once: int = 8
     reminder_every: int = 3
+
+    def __post_init__(self) -> None:
+        for name, value in (
+            ("budget in dollars", self.usd),
+            ("limit in tokens", self.tokens),
+            ("limit in seconds", self.seconds),
+            ("limit in seconds of a subagent", self.subagent_seconds),
+            ("number of subagents at once", self.running_at_once),
+        ):
+            if value is not None and not (value > 0 and isfinite(value)):
+                raise UsageError(f"The {name} must be a number above 0, not {value:g}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import click
 
 from decurion.hooks import UsageError
 
+_NO_TEXT = "{} is not UTF-8 text."
 FIRST_BYTE_SECONDS = 3.0
 """How long a pipe may keep silent beside a task: a program that was started with a pipe it never uses is no input."""
 
@@ -29,9 +30,9 @@ def task_text(said: str, *, print_mode: bool) -> str:
     Without `-p` a task is taken as it stands, so that a shell loop that feeds several commands keeps its input.
 
     Raises:
-        UsageError: what is piped in is not UTF-8 text.
+        UsageError: one of them is not UTF-8 text.
     """
-    said = said.strip()
+    said = _proper(said, "The task").strip()
     if said and not (print_mode and _has_input()):
         return said
     return "\n\n".join(filter(None, (said, _read())))
@@ -58,6 +59,15 @@ def _read() -> str:
     if sys.stdin is None or is_person():
         return ""
     try:
-        return sys.stdin.read().strip()
+        return _proper(sys.stdin.read(), "What is piped in").strip()
     except UnicodeDecodeError:
-        raise UsageError("The task on standard input is not UTF-8 text.") from None
+        raise UsageError(_NO_TEXT.format("What is piped in")) from None
+
+
+def _proper(text: str, name: str) -> str:
+    """Refuse what was read in a locale that lets any bytes pass, as C does, and no model could be told."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UsageError(_NO_TEXT.format(name)) from None
+    return text

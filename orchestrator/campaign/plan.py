@@ -90,12 +90,15 @@ def load_plan(file: Path | None, given: Mapping[str, Any]) -> Plan:
     """
     data: dict[str, Any] = {} if file is None else _read(file)
     chosen = {name: value for name, value in given.items() if value is not None and value not in ("", ())}
-    targets = {**data.pop("targets", {}), **chosen.pop("targets", {})}
+    table: object = data.pop("targets", {})
+    if not isinstance(table, dict):
+        raise ConfigError('targets must be a table: [targets], then such as each = "src/**/*.py"', str(file))
+    targets = {**cast("dict[str, Any]", table), **chosen.pop("targets", {})}
     values = {**data, **chosen}
     where = str(file) if file else ""
     typed = {"task": "", **_typed(Plan, values, where), "targets": Targets(**_typed(Targets, targets, where))}
     plan = Plan(**cast("dict[str, Any]", typed))
-    return _checked(plan)
+    return checked(plan)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -131,7 +134,12 @@ def _value(name: str, value: Any, hint: Any, where: str) -> Any:
     return value
 
 
-def _checked(plan: Plan) -> Plan:
+def checked(plan: Plan) -> Plan:
+    """Give the plan back if it can be carried out.
+
+    Raises:
+        UsageError: something is missing or contradictory.
+    """
     if not plan.task.strip():
         raise UsageError("A campaign needs a task: --task 'In {path} …', or `task` in the plan.")
     sources = [name for name in ("each", "command", "grep") if getattr(plan.targets, name)]

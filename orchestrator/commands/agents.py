@@ -11,6 +11,7 @@ from decurion.agents.catalogue import AgentDefinition, Catalogue, load_catalogue
 from decurion.hooks import UsageError
 from decurion.hooks.files import config_dir
 
+from ..given import not_empty
 from ..screen import counted, on_a_line
 
 LEADS_OWN = ("todo_write", "task")
@@ -18,7 +19,9 @@ LEADS_OWN = ("todo_write", "task")
 
 
 @click.command()
-@click.option("-C", "--cwd", "folder", default=".", type=click.Path(), help="The folder to look in.")
+@click.option(
+    "-C", "--cwd", "folder", default=".", callback=not_empty, type=click.Path(), help="The folder to look in."
+)
 @click.option("--agents", "agents_json", default="", help="Further definitions as JSON, as `run` takes them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(folder: str, agents_json: str, *, as_json: bool) -> int:

@@ -9,13 +9,17 @@ import click
 
 from decurion.hooks import UsageError
 
+from ..given import not_empty
+
 if TYPE_CHECKING:
     from ..git import Applied
 
 
 @click.command()
-@click.argument("session", default="last")
-@click.option("-C", "--cwd", "folder", default=".", type=click.Path(), help="The project's folder.")
+@click.argument("session", default="last", callback=not_empty)
+@click.option(
+    "-C", "--cwd", "folder", default=".", callback=not_empty, type=click.Path(), help="The project's folder."
+)
 def command(session: str, folder: str) -> int:
     """Put the merged result of SESSION (an id, a unique prefix, or `last`) into this checkout.
 

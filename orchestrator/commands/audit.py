@@ -13,14 +13,16 @@ import orjson
 
 from decurion.hooks import UsageError
 
+from ..given import not_empty
 from ..screen import counted
 
 if TYPE_CHECKING:
     from ..audit.select import Skipped
 
 DAMAGED = 1
+COUNT = click.IntRange(0, 1 << 31)
 
-_session = click.argument("session", default="last")
+_session = click.argument("session", default="last", callback=not_empty)
 
 
 @click.group()
@@ -29,6 +31,17 @@ def command() -> None:
 
     SESSION is the path of a log or of a session's folder, a session id or its beginning, or `last`.
     """
+
+
+def _decision(_context: click.Context, _parameter: click.Parameter, word: str) -> str:
+    """Refuse a slip of the pen, which would look as if nothing had been refused."""
+    from decurion.hooks import Verdict
+    from decurion.hooks.audit import EVENTS
+
+    known = (*(verdict.name.lower() for verdict in Verdict), *EVENTS)
+    if word and word not in known:
+        raise click.BadParameter(f"{word!r} is none of {', '.join(known)}.")
+    return word
 
 
 def _filters(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,6 +57,7 @@ def _filters(function: Callable[..., Any]) -> Callable[..., Any]:
             "--decision",
             default="",
             metavar="WORD",
+            callback=_decision,
             help="Only this decision or event: deny, ask, refused, …",
         ),
         click.option("--tool", default="", metavar="NAME", help="Only this tool, in any product's spelling."),
@@ -56,7 +70,9 @@ def _filters(function: Callable[..., Any]) -> Callable[..., Any]:
 @command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @click.option("--verify/--no-verify", "prove", default=True, help="Prove each log as well (the default).")
-@click.option("-n", "--most", default=20, show_default=True, help="How many, newest first; 0 for all.")
+@click.option(
+    "-n", "--most", type=COUNT, default=20, show_default=True, help="How many, newest first; 0 for all."
+)
 def list_logs(*, as_json: bool, prove: bool, most: int) -> None:
     """List the sessions of all projects, newest first."""
     from ..audit.listing import COLUMNS, describe
@@ -100,7 +116,9 @@ def show(session: str, *, as_json: bool, **wanted: str) -> None:
 @_session
 @_filters
 @click.option("-f", "--follow", is_flag=True, help="Go on with what is written from now on, until Ctrl-C.")
-@click.option("-n", "--lines", default=20, show_default=True, help="How many of the last records.")
+@click.option(
+    "-n", "--lines", type=COUNT, default=20, show_default=True, help="How many of the last records."
+)
 def tail(session: str, *, follow: bool, lines: int, **wanted: str) -> None:
     """Show the last records, and with -f those that come."""
     from ..audit.follow import follow_log, last_records
@@ -148,11 +166,19 @@ def verify_logs(
     ctx: click.Context, session: str, *, key: str | None, expect: str | None, every: bool, as_json: bool
 ) -> None:
     """Prove a log. Exit code 0: nothing altered, nothing missing; 1: damaged."""
+    from decurion.hooks import AuditError
+    from decurion.hooks.audit import load_public
+
     from ..audit.locate import all_logs, find_log
     from ..audit.proof import as_json as report_json
     from ..audit.proof import as_text, parse_expected, prove
 
     expected, damaged = parse_expected(expect), False
+    try:
+        if key is not None:
+            load_public(key)
+    except AuditError as error:
+        raise UsageError(str(error)) from None
     for log in all_logs() if every else [find_log(session)]:
         report = prove(log, key, expected)
         damaged = damaged or not report.ok
@@ -222,8 +248,8 @@ def replay_rules(session: str, *, rules: str, as_json: bool) -> None:
 
 
 @command.command("diff", short_help="Compare the calls of two sessions.")
-@click.argument("first")
-@click.argument("second")
+@click.argument("first", callback=not_empty)
+@click.argument("second", callback=not_empty)
 def diff(first: str, second: str) -> None:
     """Compare two sessions: calls that only one of them made, and their sums."""
     from ..audit.compare import compare
@@ -238,7 +264,13 @@ def diff(first: str, second: str) -> None:
 @click.option(
     "--format", "kind", type=click.Choice(["otlp", "ocsf", "csv"]), default="otlp", show_default=True
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="The file; standard output by default.")
+@click.option(
+    "-o",
+    "--output",
+    callback=not_empty,
+    type=click.Path(dir_okay=False),
+    help="The file; standard output by default.",
+)
 @click.option(
     "--endpoint", metavar="URL", help="Send OTLP over HTTP instead, to http://localhost:4318 or the like."
 )
@@ -273,7 +305,12 @@ def export(session: str, *, kind: str, output: str | None, endpoint: str | None,
 @command.command("report", short_help="Write one HTML page of a session.")
 @_session
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False), default="audit-report.html", show_default=True
+    "-o",
+    "--output",
+    callback=not_empty,
+    type=click.Path(dir_okay=False),
+    default="audit-report.html",
+    show_default=True,
 )
 def report(session: str, *, output: str) -> None:
     """Write one HTML page of a session that needs no network: timeline, filters, refused calls, cost, proof."""
@@ -286,10 +323,10 @@ def report(session: str, *, output: str) -> None:
 
 
 @command.command("transcript", short_help="Read what an agent was told and said.")
-@click.argument("agent")
-@click.option("-s", "--session", default="last", help="Of which session.")
+@click.argument("agent", callback=not_empty)
+@click.option("-s", "--session", default="last", callback=not_empty, help="Of which session.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-@click.option("--turn", type=int, help="Only this turn.")
+@click.option("--turn", type=COUNT, help="Only this turn.")
 def transcript(agent: str, *, session: str, as_json: bool, turn: int | None) -> None:
     """Read what an AGENT was told and said: the messages beside the log, secrets taken out as in the log."""
     from ..audit.locate import find_log

@@ -11,6 +11,7 @@ import click
 
 from decurion.hooks import UsageError
 
+from ..given import not_empty
 from .run import ENGINE, LAW, MODEL, options, recalled, session_options
 
 if TYPE_CHECKING:
@@ -19,19 +20,19 @@ if TYPE_CHECKING:
 
 TARGETS = (
     click.option("--each", multiple=True, metavar="GLOB", help="Targets: files that match, such as 'src/**/*.py'. Repeatable."),
-    click.option("--from-command", default="", metavar="COMMAND", help="Targets: each line that a command prints."),
-    click.option("--grep", default="", metavar="REGEX", help="Targets: files whose text matches."),
+    click.option("--from-command", default="", callback=not_empty, metavar="COMMAND", help="Targets: each line that a command prints."),
+    click.option("--grep", default="", callback=not_empty, metavar="REGEX", help="Targets: files whose text matches."),
     click.option("--in", "inside", multiple=True, metavar="GLOB", help="With --grep: only look into these."),
     click.option("--exclude", multiple=True, metavar="GLOB", help="No targets: files that match."),
     click.option("--group", type=int, help="Targets for each subagent. Default: 1."),
 )  # fmt: skip
 CONDUCT = (
-    click.option("--task", default="", help="What to do, with {path}, {name}, {stem}, {dir}, {paths}, {tests}."),
-    click.option("--verify", default="", help="Check of one target, a command with the same places."),
-    click.option("--verify-all", default="", help="Check of the merged whole. Default: --verify where it names no target."),
+    click.option("--task", default="", callback=not_empty, help="What to do, with {path}, {name}, {stem}, {dir}, {paths}, {tests}."),
+    click.option("--verify", default="", callback=not_empty, help="Check of one target, a command with the same places."),
+    click.option("--verify-all", default="", callback=not_empty, help="Check of the merged whole. Default: --verify where it names no target."),
     click.option("--tests", default="", metavar="GLOB", help="Finds {tests}. Default: **/test_{stem}.py."),
     click.option("--agent", default="", help="Kind of subagent. Default: general."),
-    click.option("--setup", default="", help="Command run once in each worktree."),
+    click.option("--setup", default="", callback=not_empty, help="Command run once in each worktree."),
     click.option("--parallel", type=int, help="Subagents at once. Default: 8."),
     click.option("--retries", type=int, help="Further attempts at a failed target. Default: 1."),
     click.option("--canary", type=int, help="Do these first, and the rest only if they succeed."),
@@ -39,7 +40,7 @@ CONDUCT = (
     click.option("--apply", is_flag=True, help="Put the merged result into this checkout (`decurion undo` takes it back)."),
 )  # fmt: skip
 SHOW = (
-    click.option("-C", "--cwd", "folder", default=".", type=click.Path(), help="The folder to work in."),
+    click.option("-C", "--cwd", "folder", default=".", callback=not_empty, type=click.Path(), help="The folder to work in."),
     click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, and nothing else."),
     click.option("-q", "--quiet", is_flag=True, help="No progress."),
 )  # fmt: skip
@@ -86,7 +87,7 @@ def run_command(plan: Path | None, **given: Any) -> int:
 
 
 @command.command("resume")
-@click.argument("session", default="last")
+@click.argument("session", default="last", callback=not_empty)
 @click.option("--retry-failed", is_flag=True, help="Try failed targets again.")
 @click.option(
     "--max-budget-usd", "--budget-usd", "budget_usd", type=float, help="A new budget for all of it."
@@ -97,6 +98,7 @@ def run_command(plan: Path | None, **given: Any) -> int:
 def resume_command(session: str, *, retry_failed: bool, **given: Any) -> int:
     """Go on with a campaign; what is done is not done again."""
     from ..campaign import Ledger
+    from ..campaign.plan import checked
     from ..campaign.session import LEDGER, reopen_failed
 
     folder = _campaign(given["folder"], session)
@@ -105,13 +107,15 @@ def resume_command(session: str, *, retry_failed: bool, **given: Any) -> int:
         reopen_failed(folder)
     plan = Ledger.read(folder / LEDGER).plan
     changes = {name: given[name] for name in ("budget_usd", "parallel") if given[name] is not None}
-    plan = replace(plan, **changes, canary=0)
+    plan = checked(replace(plan, **changes, canary=0))
     return _run(replace(_session(given, plan), resume=folder.name), plan, given)
 
 
 @command.command("status")
-@click.argument("session", default="last")
-@click.option("-C", "--cwd", "folder", default=".", type=click.Path(), help="The project's folder.")
+@click.argument("session", default="last", callback=not_empty)
+@click.option(
+    "-C", "--cwd", "folder", default=".", callback=not_empty, type=click.Path(), help="The project's folder."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the entries as JSON.")
 def status_command(session: str, folder: str, *, as_json: bool) -> int:
     """Show how a campaign stands, running or not."""

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import click
 
+from ..given import not_empty
+
 
 @click.command()
 @click.option("--fast", is_flag=True, help="Without the pauses that let a person follow.")
 @click.option(
     "--keep",
+    callback=not_empty,
     type=click.Path(path_type=Path),
     help="Work in this new folder and leave it there. Default: a temporary one, deleted at the end.",
 )

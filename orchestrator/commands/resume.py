@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
+from ..given import not_empty
 from .run import ENGINE, LAW, LIMITS, MODEL, OUTPUT, WORK, options, resumed_options, start
 
 
 @click.command()
-@click.argument("session", default="last")
+@click.argument("session", default="last", callback=not_empty)
 @click.option("-m", "--message", default="", help="Something to tell the lead, too.")
 @options(MODEL, LIMITS, LAW, WORK, ENGINE, OUTPUT)
 def command(session: str, message: str, **given: Any) -> int:

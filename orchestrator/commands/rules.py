@@ -10,6 +10,8 @@ import click
 from decurion.hooks import UsageError
 from decurion.hooks.rules import Condition, Law, Rule, rule_files
 
+from ..screen import counted
+
 STARTER = """\
 # Your blocklist: what no agent may run, on top of what decurion ships (`decurion rules list`).
 # One entry means the program, its subcommand and its flags, however spelled or wrapped, not the text.
@@ -102,11 +104,7 @@ def init(project: bool, force: bool) -> None:  # noqa: FBT001 - click's
     if project:
         start = text.index("# Shipped rules that")
         text = text[:start] + text[text.index("# [[rule]]") :]
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}; mend its permissions") from None
+    _write(path, text)
     click.echo(f"wrote {path}")
 
 
@@ -128,12 +126,22 @@ def import_rules(file: Path, form: str | None, output: Path | None) -> None:
     elif output.exists():
         raise UsageError(f"{output} is there already; choose another name and merge by hand")
     else:
-        output.write_text(text, "utf-8")
-    click.echo(f"{book.count} rules taken over, {len(book.left_out)} left out", err=True)
+        _write(output, text)
+    click.echo(f"{counted(book.count, 'rule')} taken over, {len(book.left_out)} left out", err=True)
     for origin, reason in book.left_out:
         click.echo(f"  left out: {origin}\n    {reason}", err=True)
     for note in book.notes:
         click.echo(f"  note: {note}", err=True)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be written: {error.strerror}; mend that or name another file"
+        ) from None
 
 
 def _existing(file: Path) -> str:

@@ -9,6 +9,7 @@ import click
 
 from decurion.hooks import UsageError
 
+from ..given import at_most_one, not_empty
 from ..options import (
     ENGINES,
     PERMISSION_MODES,
@@ -71,9 +72,9 @@ LAW = (
     click.option("--disallowedTools", "--disallowed-tools", "disallowed", multiple=True, callback=_refused, help="Tools or rules such as 'Bash(npm publish:*)' to refuse; a comma list."),
 )  # fmt: skip
 WORK = (
-    click.option("--verify", default="", help="Check command, run after the work (and after each merge with -w)."),
+    click.option("--verify", default="", callback=not_empty, help="Check command, run after the work (and after each merge with -w)."),
     click.option("-w", "--worktree", is_flag=True, help="Every subagent works in a checkout of its own; the work is merged into one branch."),
-    click.option("--setup", default="", help="Command run once in each worktree."),
+    click.option("--setup", default="", callback=not_empty, help="Command run once in each worktree."),
     click.option("--apply", is_flag=True, help="With -w: put the merged result into this checkout (`decurion undo` takes it back)."),
     click.option("--agents", "agents_json", default="", help="Further agent definitions as JSON."),
     click.option("--append-system-prompt", "system_extra", default="", help="Text added to the lead's system prompt."),
@@ -84,7 +85,7 @@ ENGINE = (
 OUTPUT = (
     click.option("-p", "--print", "print_mode", is_flag=True, help="Print only the result; no live view."),
     click.option("--output-format", type=click.Choice(["text", "json", "stream-json"]), default="text", show_default=True),
-    click.option("-C", "--cwd", "folder", default=".", type=click.Path(), help="The folder to work in."),
+    click.option("-C", "--cwd", "folder", default=".", callback=not_empty, type=click.Path(), help="The folder to work in."),
     click.option("-v", "--verbose", is_flag=True, help="Without a terminal: also show every call of every subagent."),
 )  # fmt: skip
 
@@ -203,7 +204,12 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
 @click.command()
 @click.argument("task", nargs=-1)
 @click.option(
-    "-r", "--resume", default="", metavar="SESSION", help="Go on with a session (id or unique prefix)."
+    "-r",
+    "--resume",
+    default="",
+    callback=not_empty,
+    metavar="SESSION",
+    help="Go on with a session (id or unique prefix).",
 )
 @click.option("-c", "--continue", "go_on", is_flag=True, help="Go on with the newest session of this folder.")
 @options(MODEL, LIMITS, LAW, WORK, ENGINE, OUTPUT)
@@ -215,6 +221,7 @@ def command(task: tuple[str, ...], **given: Any) -> int:
     The lead plans, hands parts to isolated subagents, checks what comes back, and reports. Every tool call of every
     agent passes the same hooks and rules and lands in one audit log (`decurion audit show last`).
     """
+    at_most_one({"--resume": bool(given["resume"]), "--continue": given["go_on"]})
     chosen = resumed_options(given, given["resume"]) if given["go_on"] or given["resume"] else None
     chosen = chosen or session_options(given)
     prompt = task_text(" ".join(task), print_mode=given["print_mode"])

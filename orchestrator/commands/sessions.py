@@ -10,13 +10,16 @@ import orjson
 
 from decurion.hooks import UsageError
 
+from ..given import not_empty
 from ..naming import program
 from ..screen import on_a_line, on_screen
 from ..sessions import SessionInfo, describe_session, find_session, session_folders
 
 
 @click.group(invoke_without_command=True)
-@click.option("-C", "--cwd", "folder", default=".", type=click.Path(), help="The project's folder.")
+@click.option(
+    "-C", "--cwd", "folder", default=".", callback=not_empty, type=click.Path(), help="The project's folder."
+)
 @click.pass_context
 def command(context: click.Context, folder: str) -> None:
     """List, show and clean the sessions of this project."""
@@ -41,7 +44,7 @@ def list_sessions(workspace: Path, *, as_json: bool = False) -> None:
 
 
 @command.command("show")
-@click.argument("session", default="last")
+@click.argument("session", default="last", callback=not_empty)
 @click.pass_obj
 def show_session(workspace: Path, session: str) -> None:
     """Show how one session stands and what it left."""
@@ -57,7 +60,7 @@ def show_session(workspace: Path, session: str) -> None:
 
 
 @command.command("clean")
-@click.argument("session", required=False)
+@click.argument("session", required=False, callback=not_empty)
 @click.option("--yes", is_flag=True, help="Really remove; without it the plan is only shown.")
 @click.pass_obj
 def clean(workspace: Path, session: str | None, *, yes: bool) -> None:

@@ -10,12 +10,13 @@ from decurion.hooks import UsageError
 from decurion.hooks.settings import Settings, load_settings
 from decurion.hooks.trust import project_parts, revoke, trust_project, trusted_projects
 
+from ..given import at_most_one, not_empty
 from ..screen import on_a_line
 from ..stdin import is_person
 
 
 @click.command()
-@click.argument("folder", metavar="[PATH]", default=".", type=click.Path())
+@click.argument("folder", metavar="[PATH]", default=".", callback=not_empty, type=click.Path())
 @click.option(
     "--show", is_flag=True, help="Only show what the project configures, and whether it is trusted."
 )
@@ -29,6 +30,7 @@ def command(folder: str, *, show: bool, list_all: bool, take_back: bool, yes: bo
 
     A later change to them, or to the scripts they name, has to be trusted again.
     """
+    at_most_one({"--show": show, "--list": list_all, "--revoke": take_back})
     if list_all:
         return _list()
     project = Path(folder).resolve()
@@ -51,7 +53,7 @@ def command(folder: str, *, show: bool, list_all: bool, take_back: bool, yes: bo
         return 0
     if not yes and not is_person():
         raise UsageError(
-            f"{folder} is not trusted: nobody can be asked here. Add --yes to trust what is shown above."
+            f"{project} is not trusted: nobody can be asked here. Add --yes to trust what is shown above."
         )
     if not yes:
         click.confirm("Trust these?", abort=True)

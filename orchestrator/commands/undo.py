@@ -8,12 +8,15 @@ import click
 
 from decurion.hooks import UsageError
 
+from ..given import not_empty
 from ..screen import counted
 
 
 @click.command()
-@click.argument("session", default="")
-@click.option("-C", "--cwd", "folder", default=".", type=click.Path(), help="The project's folder.")
+@click.argument("session", default="", callback=not_empty)
+@click.option(
+    "-C", "--cwd", "folder", default=".", callback=not_empty, type=click.Path(), help="The project's folder."
+)
 @click.option("-n", "--dry-run", is_flag=True, help="Only show which files would be taken back.")
 def command(session: str, folder: str, *, dry_run: bool) -> int:
     """Take back the newest change that `--apply` made here, or the newest of SESSION.

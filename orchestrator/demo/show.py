@@ -74,7 +74,10 @@ def _folder(keep: Path | None) -> Generator[Path]:
 
         if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
             raise UsageError(f"{keep} is not an empty folder; name a new one.")
-        keep.mkdir(parents=True, exist_ok=True)
+        try:
+            keep.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{keep} cannot be made: {error.strerror}; name another folder.") from None
         yield keep.resolve()
         return
     folder = Path(tempfile.mkdtemp(prefix="decurion-demo-")).resolve()

@@ -19,6 +19,8 @@ BROKEN_PIPE = 141  # the same for a reader that went away (`decurion audit show 
 def main(argv: list[str] | None = None) -> int:
     """Run one command line (`sys.argv` by default) and give its exit code; a person never sees a traceback."""
     args = sys.argv[1:] if argv is None else argv
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        _open_what_is_closed()
     try:
         return _hook(ends_process=argv is None) if args == ["hook"] else _command(args)
     except KeyboardInterrupt:
@@ -57,9 +59,8 @@ def _command(args: list[str]) -> int:
         _silence_stdout()
         return BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 - a person gets a line and a file, never a traceback
-        gone = isinstance(error, FileNotFoundError) and _folder_is_gone()
-        text = "The folder you are in is gone; change to another one." if gone else _internal(error)
-        click.echo(f"decurion: {text}", err=True)
+        text = _system_error(error) if isinstance(error, OSError) else _internal(error)
+        click.echo(f"decurion: {on_screen(text)}", err=True)
         return 1
     return result if isinstance(result, int) else 0
 
@@ -74,6 +75,32 @@ def _show(error: click.ClickException) -> None:
     context = error.ctx if isinstance(error, click.UsageError) else None
     where = f"\nSee `{context.command_path} --help`." if context else ""
     click.echo(f"decurion: {error.format_message()}{where}", err=True)
+
+
+def _open_what_is_closed() -> None:
+    """Put nothing in the place of closed standard streams, or the next file that is opened would become one of them."""
+    import os
+
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)  # noqa: FBT003 - it takes no keyword
+    os.close(number)
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - for good
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
+def _system_error(error: OSError) -> str:
+    """Say what the system refused, and of which file; where it names none, it is most likely the output."""
+    import errno
+    import os
+
+    if isinstance(error, FileNotFoundError) and _folder_is_gone():
+        return "The folder you are in is gone; change to another one."
+    if error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF):
+        _silence_stdout()
+        return f"The output could not be written: {error.strerror}."
+    if error.filename is None or error.strerror is None:
+        return _internal(error)
+    return f"{os.fsdecode(error.filename)}: {error.strerror}."
 
 
 def _folder_is_gone() -> bool:

@@ -110,6 +110,11 @@ def test_what_asks_no_model_never_loads_the_sdk(args: tuple[str, ...], tmp_path:
         (DecurionError("no"), 1, "decurion: no\n"),
         (KeyboardInterrupt(), 130, "\n"),
         (click.exceptions.Abort(), 130, ""),
+        (
+            PermissionError(13, "Permission denied", "/x/a\x1b[2J"),
+            1,
+            "decurion: /x/a\\x1b[2J: Permission denied.\n",
+        ),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
@@ -137,3 +142,26 @@ def test_a_reader_that_goes_away_is_no_error_message() -> None:
     command = f"{sys.executable} -P -m decurion --help | true"
     run = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=30, check=False)
     assert run.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("closed", "code", "said"),
+    [
+        (">/dev/full", 1, "decurion: The output could not be written: No space left on device.\n"),
+        (">&-", 0, ""),
+        ("2>&-", 0, ""),
+        ("<&- >&- 2>&-", 0, ""),
+    ],
+)
+def test_an_output_that_is_full_or_closed_is_no_crash(closed: str, code: int, said: str) -> None:
+    command = f"{sys.executable} -P -m decurion agents {closed}"
+    run = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, timeout=30, check=False)
+    assert (run.returncode, run.stderr) == (code, said)
+
+
+def test_a_file_that_is_opened_never_becomes_a_closed_standard_stream(tmp_path: Path) -> None:
+    """The log would be one, and every program that is started would write into it."""
+    code = "from decurion.__main__ import main; main(['--version']); print(open('f', 'w').fileno() > 2, file=open('said', 'w'))"
+    command = f'{sys.executable} -P -c "{code}" <&- >&- 2>&-'
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, timeout=30, check=True)
+    assert (tmp_path / "said").read_text() == "True\n"

@@ -81,3 +81,8 @@ def test_an_empty_pipe_and_a_closed_input_add_nothing(monkeypatch: pytest.Monkey
 def test_bytes_that_are_no_text_are_named() -> None:
     with piped(b"\xff\xfe"), pytest.raises(UsageError, match="not UTF-8"):
         task_text("", print_mode=False)
+
+
+def test_bytes_that_the_c_locale_lets_pass_are_no_task() -> None:
+    with pytest.raises(UsageError, match="not UTF-8"):
+        task_text("rename \udcff to b", print_mode=False)

@@ -92,7 +92,7 @@ def test_import_writes_rules_and_reports_the_rest(tmp_path: Path) -> None:
     output = tmp_path / "rules.toml"
     result = run("import", str(settings), "--output", str(output))
     assert result.exit_code == 0
-    assert "1 rules taken over, 1 left out" in result.stderr
+    assert "1 rule taken over, 1 left out" in result.stderr
     assert "WebFetch" in result.stderr
     Law.load(str(output), cache=False)
     assert isinstance(run("import", str(settings), "--output", str(output)).exception, DecurionError)
