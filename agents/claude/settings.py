@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from decurion.hooks import ConfigError, RunRef
 
@@ -71,7 +72,7 @@ class Endpoint:
         """
         if self.provider not in PROVIDERS:
             raise ConfigError(f"unknown provider {self.provider!r}; there are {', '.join(PROVIDERS)}")
-        if self.base_url and not _ADDRESS.match(self.base_url):
+        if self.base_url and not _is_address(self.base_url):
             raise ConfigError(
                 f"ANTHROPIC_BASE_URL must be an address such as https://host:port, not {self.base_url!r}"
             )
@@ -90,6 +91,14 @@ class Endpoint:
         for secret in filter(None, (self.key, self.token)):
             text = text.replace(secret, "[key]")
         return text
+
+
+def _is_address(text: str) -> bool:
+    """Whether text is an address that can be asked; a port above 65,535 or half a bracket would be tried for minutes."""
+    try:
+        return _ADDRESS.match(text) is not None and urlsplit(text).port != 0
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

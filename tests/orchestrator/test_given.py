@@ -19,6 +19,9 @@ run --model offline --max-budget-usd nan x
 run --model offline --max-budget-usd inf x
 run --model offline --timeout nan x
 run --model offline --subagent-timeout inf x
+run --base-url 'http://[::1' x
+run --base-url http://localhost:99999 x
+run --base-url http://localhost:port x
 resume ''
 apply ''
 undo ''
@@ -60,6 +63,7 @@ def test_a_slip_is_one_or_two_lines_and_nothing_is_done(
     (tmp_path / "PLAN").write_text('targets = 5\ntask = "x"\n')
     (tmp_path / "settings.json").write_text('{"permissions": {"deny": ["Bash(rm:*)"]}}')
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
     assert main(shlex.split(line.replace("SETTINGS", "settings.json"))) == 2
     said = capsys.readouterr()
     assert said.err.startswith("decurion: ")
