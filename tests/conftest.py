@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import socket
@@ -33,6 +34,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "trio" in re.split(r"[\[\]-]", item.name):
             item.add_marker(pytest.mark.unmeasured)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector of garbage the thousands of tests, which stay to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
