@@ -32,7 +32,6 @@ class Record:
         self._news = anyio.Event()
         self._waiting: dict[str, anyio.Event] = {}
         self._answers: dict[str, Mapping[str, Any]] = {}
-        self._open: int | None = None
 
     @property
     def head(self) -> tuple[int, str]:
@@ -65,16 +64,9 @@ class Record:
         seq, head = self.head
         ended = result if result.head != START else replace(result, last_seq=seq, head=head)
         self._append({"result": ended})
-        self.close()
         self.result = ended
         self.ended.set()
         self._wake()
-
-    def close(self) -> None:
-        """Let go of the file."""
-        if self._open is not None:
-            os.close(self._open)
-            self._open = None
 
     def follow(self, after: int) -> Following:
         """The events behind a number, as they come, until the end."""
@@ -109,9 +101,12 @@ class Record:
         self._news = anyio.Event()
 
     def _append(self, line: Event | Mapping[str, Any]) -> None:
-        if self._open is None:
-            self._open = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        os.write(self._open, dumps(line) + b"\n")
+        # Opened for each: a thousand attempts at once must not hold a thousand files.
+        file = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(file, dumps(line) + b"\n")
+        finally:
+            os.close(file)
 
 
 class Following:

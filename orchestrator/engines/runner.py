@@ -15,8 +15,8 @@ from typing import Any
 from decurion.agents.loop import Ending
 from decurion.agents.moments import Notice
 from decurion.agents.result import SubagentResult, result_from_json
-from decurion.agents.shared import Assignment, CutShort, Shared
-from decurion.agents.subagent import as_left, finished_work, run_assignment, tools_of
+from decurion.agents.shared import Assignment, Bench, CutShort, Shared
+from decurion.agents.subagent import as_left, build_child, finished_work, run_assignment, tools_of
 from decurion.agents.tools import Tool
 from decurion.agents.tools.environment import command_environment
 from decurion.hooks import ConfigError, DecurionError, RunRef
@@ -150,11 +150,19 @@ class _Run:
         text = f"attempt {spec.attempt - 1} at {assignment.ref.agent_id} was lost ({lost.error}); it goes on in another"
         shared.log.write(assignment.ref, "note", reason=text)
         shared.listen(Notice(text))
-        bench = assignment.bench
-        if bench is not None and assignment.ours and bench.goes_back and shared.workshop is not None:
-            bench = await shared.workshop.open(assignment.ref, assignment.order)
-        self._take_on(dc_replace(assignment, bench=bench))
+        self._take_on(dc_replace(assignment, bench=await self._bench_again()))
         return dc_replace(spec, args=self._args())
+
+    async def _bench_again(self) -> Bench | None:
+        """Give the workplace for the next attempt: as at its newest checkpoint, where that can be had here."""
+        assignment, workshop = self.assignment, self.shared.workshop
+        if assignment.bench is None or not assignment.bench.goes_back:
+            return assignment.bench
+        if assignment.ours and workshop is not None:
+            return await workshop.open(assignment.ref, assignment.order)
+        # The files are as the lost attempt left them, so its open calls may have had their effect, and are told so now.
+        build_child(self.shared, dc_replace(assignment, bench=None)).transcript.close()
+        return assignment.bench
 
     async def _given_up(self, result: Result) -> SubagentResult:
         """Give the result of a subagent none of whose attempts came to an end; what it did is kept."""
