@@ -9,6 +9,8 @@ from pathlib import Path
 from decurion.agents.model import Usage
 from decurion.agents.money import Prices
 
+from ..screen import counted
+
 TURNS = 6
 """Replies a subagent needs for one file: look, read, change, check, report, and one for luck."""
 
@@ -29,7 +31,7 @@ class Estimate:
         """One line for a person."""
         tokens = self.usage.context_tokens
         money = "price unknown" if self.usd is None else f"about ${self.usd:.2f}"
-        return f"{self.groups} subagents, about {tokens / 1000:,.0f} thousand tokens, {money} (a guess; retries cost more)"
+        return f"{counted(self.groups, 'subagent')}, about {tokens / 1000:,.0f} thousand tokens, {money} (a guess; retries cost more)"
 
 
 def estimate(groups: Sequence[Sequence[str]], workspace: Path, model: str, prices: Prices) -> Estimate:

@@ -59,7 +59,8 @@ def _is_file(path: Path) -> bool:
 async def _lines(command: str, workspace: Path) -> list[str]:
     done = await run_shell(command, workspace, clean_environment(), COMMAND_SECONDS)
     if not done.ok:
-        raise UsageError(f"The command for targets failed (exit status {done.code}): {done.tail}")
+        said = f": {done.tail}" if done.output.strip() else "."
+        raise UsageError(f"The command for targets failed with exit status {done.code}{said}")
     return [line.strip() for line in done.output.splitlines() if line.strip()]
 
 

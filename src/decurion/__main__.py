@@ -38,12 +38,16 @@ def _hook(*, ends_process: bool) -> int:
 
 
 def _command(args: list[str]) -> int:
+    from io import TextIOWrapper
+
     import click
 
     from decurion.hooks.errors import DecurionError
     from decurion.orchestrator.cli import cli
     from decurion.orchestrator.screen import on_screen
 
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")  # in Latin-1, a tick is spelt out
     try:
         result: object = cli.main(args, prog_name="decurion", standalone_mode=False)
         sys.stdout.flush()

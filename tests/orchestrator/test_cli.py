@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib.machinery import ModuleSpec
@@ -165,3 +166,11 @@ def test_a_file_that_is_opened_never_becomes_a_closed_standard_stream(tmp_path: 
     command = f'{sys.executable} -P -c "{code}" <&- >&- 2>&-'
     subprocess.run(["sh", "-c", command], cwd=tmp_path, timeout=30, check=True)
     assert (tmp_path / "said").read_text() == "True\n"
+
+
+def test_what_the_encoding_of_the_output_does_not_know_is_spelt_out(tmp_path: Path) -> None:
+    env = {**os.environ, "PYTHONIOENCODING": "latin-1", "DECURION_STATE_DIR": str(tmp_path)}
+    command = [sys.executable, "-P", "-m", "decurion", "audit", "list"]
+    run = subprocess.run(command, env=env, capture_output=True, timeout=30, check=False)
+    assert (run.returncode, run.stderr) == (0, b"")
+    assert b'decurion run "\\u2026"' in run.stdout

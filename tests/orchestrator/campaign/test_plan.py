@@ -63,7 +63,7 @@ async def test_where_targets_come_from(
     [
         ({"each": ["*.rs"]}, "no file that git does not ignore matches *.rs"),
         ({"grep": "("}, "is not a regular expression"),
-        ({"command": "echo no >&2; exit 3"}, "The command for targets failed (exit status 3): no"),
+        ({"command": "echo no >&2; exit 3"}, "The command for targets failed with exit status 3: no"),
     ],
 )
 async def test_no_targets_is_an_error_that_says_why(
