@@ -10,6 +10,8 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     import click
 
 INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
@@ -38,16 +40,13 @@ def _hook(*, ends_process: bool) -> int:
 
 
 def _command(args: list[str]) -> int:
-    from io import TextIOWrapper
-
     import click
 
     from decurion.hooks.errors import DecurionError
     from decurion.orchestrator.cli import cli
     from decurion.orchestrator.screen import on_screen
 
-    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
-        sys.stdout.reconfigure(errors="backslashreplace")  # in Latin-1, a tick is spelt out
+    _spell_out_the_unknown(sys.stdout)
     try:
         result: object = cli.main(args, prog_name="decurion", standalone_mode=False)
         sys.stdout.flush()
@@ -67,6 +66,12 @@ def _command(args: list[str]) -> int:
         click.echo(f"decurion: {on_screen(text)}", err=True)
         return 1
     return result if isinstance(result, int) else 0
+
+
+def _spell_out_the_unknown(stream: Any) -> None:
+    """Let what the output's encoding does not know, such as a tick in Latin-1, be written as its number."""
+    if stream.errors == "strict" and hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="backslashreplace")
 
 
 def _show(error: click.ClickException) -> None:
