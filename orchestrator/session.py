@@ -31,7 +31,7 @@ from decurion.hooks.audit import AuditLog, session_dir
 from .applog import app_log, logging_listener
 from .assembly import Opened, assemble, find_definitions, read_prices, unpriced
 from .audit.tracing import live_tracer, with_traceparent
-from .engines.runner import check_tools, nothing_more, open_runner
+from .engines.runner import check_tools, open_runner
 from .law import LawInForce, law_in_force
 from .models import open_model
 from .naming import program
@@ -232,22 +232,18 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
         wire.log = log
         if options.said:
             keep_said(folder, options.said)
-        shared = assemble(
-            options, Opened(session_id, folder, law, log, catalogue, model, name, listen, prices)
-        )
+        opened = Opened(session_id, folder, law, log, catalogue, model, name, listen, prices)
+        shared = assemble(options, opened)
         if tracer:
-            shared = replace(
-                shared, tools={**shared.tools, "bash": with_traceparent(shared.tools["bash"], tracer)}
-            )
+            bash = with_traceparent(shared.tools["bash"], tracer)
+            shared = replace(shared, tools={**shared.tools, "bash": bash})
         session = Session(session_id, folder, options, Team(shared), law, log, listen)
         async with recorded(session):
             from .isolation import isolated
 
             session.isolation = await stack.enter_async_context(isolated(session))
             runner = await stack.enter_async_context(
-                open_runner(
-                    options, session_id, folder / "engine", tracer.environ if tracer else nothing_more
-                )
+                open_runner(options, session_id, folder / "engine", tracer and tracer.environ)
             )
             session.team.shared = replace(shared, workshop=session.isolation, runner=runner)
             yield session

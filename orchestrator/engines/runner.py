@@ -227,7 +227,7 @@ class _Run:
 
 @asynccontextmanager
 async def open_runner(
-    options: SessionOptions, run: str, folder: Path, call_environ: CallEnviron = nothing_more
+    options: SessionOptions, run: str, folder: Path, call_environ: CallEnviron | None = None
 ) -> AsyncGenerator[EngineRunner]:
     """Give the runner of one session, its records in `folder` as long as it is open; at the end nothing runs any more."""
     away, own = options.work.engine == "pipe", frozenset(tool.name for tool in options.tools)
@@ -236,7 +236,7 @@ async def open_runner(
     newest = {handle.agent: handle.attempt for handle in await engine.attach(run)}
     try:
         async with engine:
-            yield EngineRunner(engine, away, own, call_environ, newest)
+            yield EngineRunner(engine, away, own, call_environ or nothing_more, newest)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +19,8 @@ from decurion.agents.model import Message, ModelRequest, Progress, Reply, Usage
 from decurion.agents.moments import Moment
 from decurion.agents.tools import ToolContext, tool
 from decurion.hooks import Decision, Event, Hook, PostToolUse, PreToolUse
+from decurion.orchestrator.engines import InProcess
+from decurion.orchestrator.engines.runner import EngineRunner
 from decurion.orchestrator.options import EngineName, LawOptions, ModelOptions, SessionOptions, WorkOptions
 from decurion.orchestrator.session import Finished, open_session
 from tests.orchestrator.git.repository import make_repository
@@ -75,10 +78,14 @@ class Played:
         return [record for record in mine if not names or record["event"] in names]
 
 
-async def play(options: SessionOptions, model: Playing) -> Played:
-    """Run a session to its end."""
+async def play(options: SessionOptions, model: Playing, proxied: Path | None = None) -> Played:
+    """Run a session to its end. With `proxied`, a folder for an engine, subagents run as in a worker, but here."""
     moments: list[Moment] = []
-    async with open_session(options, moments.append) as session:
+    async with open_session(options, moments.append) as session, AsyncExitStack() as stack:
+        if proxied:
+            engine = await stack.enter_async_context(InProcess(proxied))
+            runner = EngineRunner(engine, away=True, own=frozenset(tool.name for tool in options.tools))
+            session.team.shared = replace(session.shared, runner=runner)
         finished = await session.run("Go.")
     return Played(finished, records_of(session.folder), moments)
 

@@ -27,22 +27,28 @@ from tests.orchestrator.engines.playing import (
 
 pytestmark = pytest.mark.anyio
 
-WAYS = (("inprocess", "asyncio"), ("pipe", "asyncio"), ("pipe", "trio"))
+WAYS = (("inprocess", "asyncio"), ("proxied", "asyncio"), ("proxied", "trio"), ("pipe", "asyncio"))
+"""`proxied`: everything that crosses to a worker crosses, but the worker is a task of this process."""
 
 
 @pytest.fixture(scope="module", params=WAYS, ids="-".join)
-def way(request: pytest.FixtureRequest) -> tuple[EngineName, str]:
+def way(request: pytest.FixtureRequest) -> tuple[str, str]:
     return request.param
 
 
 @pytest.fixture(scope="module")
-def anyio_backend(way: tuple[EngineName, str]) -> str:
+def anyio_backend(way: tuple[str, str]) -> str:
     return way[1]
 
 
 @pytest.fixture
-def engine(way: tuple[EngineName, str]) -> EngineName:
-    return way[0]
+def engine(way: tuple[str, str]) -> EngineName:
+    return "pipe" if way[0] == "pipe" else "inprocess"
+
+
+@pytest.fixture
+def proxied(way: tuple[str, str], tmp_path: Path) -> Path | None:
+    return tmp_path / "engine" if way[0] == "proxied" else None
 
 
 EVERYTHING: tuple[Line, ...] = (
@@ -88,12 +94,12 @@ def contract(played: Played) -> dict[str, Any]:
 
 
 async def test_results_records_and_moments_are_those_of_a_subagent_in_process(
-    tmp_path: Path, engine: EngineName
+    tmp_path: Path, engine: EngineName, proxied: Path | None
 ) -> None:
     """Tools that ship run in the worker, the library's in the session; a refused call is refused and on record."""
     deny_it = gate(deny("not that word", "no-word"), "forbidden")
     here = await play(options(tmp_path / "here", m := Playing(*EVERYTHING), "inprocess", deny_it), m)
-    played = await play(options(tmp_path, model := Playing(*EVERYTHING), engine, deny_it), model)
+    played = await play(options(tmp_path, model := Playing(*EVERYTHING), engine, deny_it), model, proxied)
     keys = (
         "event",
         "turn",
@@ -119,7 +125,9 @@ async def test_results_records_and_moments_are_those_of_a_subagent_in_process(
     assert not workers()
 
 
-async def test_a_person_is_asked_where_the_session_is(tmp_path: Path, engine: EngineName) -> None:
+async def test_a_person_is_asked_where_the_session_is(
+    tmp_path: Path, engine: EngineName, proxied: Path | None
+) -> None:
     asked: list[tuple[str, str]] = []
 
     async def person(call: ToolCall, decision: Decision) -> bool:
@@ -128,15 +136,17 @@ async def test_a_person_is_asked_where_the_session_is(tmp_path: Path, engine: En
 
     model = Playing([*bash("echo yes"), *bash("echo no")], "done")
     chosen = options(tmp_path, model, engine, gate(ask("sure?"), "echo"))
-    played = await play(replace(chosen, law=replace(chosen.law, person=person)), model)
+    played = await play(replace(chosen, law=replace(chosen.law, person=person)), model, proxied)
     assert asked == [("echo yes", "sure?"), ("echo no", "sure?")]
     assert [record["by"] for record in played.of_hand("planned")] == ["person"]
     assert [record["reason"] for record in played.of_hand("refused")] == ["sure?"]
 
 
-async def test_the_money_of_the_session_runs_out_for_all(tmp_path: Path, engine: EngineName) -> None:
+async def test_the_money_of_the_session_runs_out_for_all(
+    tmp_path: Path, engine: EngineName, proxied: Path | None
+) -> None:
     model = Playing(*[bash(f"echo {n}") for n in range(9)], "done")
-    played = await play(options(tmp_path, model, engine, limits=LimitOptions(tokens=4_000)), model)
+    played = await play(options(tmp_path, model, engine, limits=LimitOptions(tokens=4_000)), model, proxied)
     [result] = played.finished.subagents
     assert (result.status, result.turns, played.finished.lead.status) == ("budget", 3, "budget")
     assert result.usage.context_tokens == 3 * 1_100
@@ -144,11 +154,11 @@ async def test_the_money_of_the_session_runs_out_for_all(tmp_path: Path, engine:
 
 
 async def test_an_isolated_subagent_works_in_its_checkout_and_arrives_as_a_branch(
-    tmp_path: Path, engine: EngineName
+    tmp_path: Path, engine: EngineName, proxied: Path | None
 ) -> None:
     """Each turn's checkpoint is made by the session before its results are kept."""
     model = Playing(bash("echo one >> ran; pwd"), bash("cat ran"), "done")
-    played = await play(isolated(tmp_path, model, engine), model)
+    played = await play(isolated(tmp_path, model, engine), model, proxied)
     [result] = played.finished.subagents
     assert (result.status, [change.path for change in result.files_changed]) == ("completed", ["ran"])
     assert not (tmp_path / "work/ran").exists()
