@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
@@ -72,8 +72,12 @@ def app_log(folder: Path, session_id: str) -> Generator[AppLog]:
             f"The session's folder {folder} cannot be written ({error.strerror}), and without a log nothing runs. "
             "Free it, or set DECURION_STATE_DIR to a folder that can be written."
         ) from None
-    with os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace", buffering=1) as file:
+    file = os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace", buffering=1)
+    try:
         yield AppLog(file, session_id)
+    finally:
+        with suppress(OSError):  # closing tries once more to write what a full disk did not take
+            file.close()
 
 
 def logging_listener(log: AppLog, further: Listener) -> Listener:
@@ -82,11 +86,15 @@ def logging_listener(log: AppLog, further: Listener) -> Listener:
     def listen(moment: Moment) -> None:
         if told := _told(moment):
             event, fields = told
-            log.lines.info(event, **fields)
+            with suppress(
+                OSError
+            ):  # a full disk: this log is no evidence, and whoever looks on must be told still
+                log.lines.info(event, **fields)
         try:
             further(moment)
         except Exception:  # noqa: BLE001 - it is told with its traceback, and the work goes on
-            log.lines.exception("listener_failed", moment=type(moment).__name__)
+            with suppress(OSError):
+                log.lines.exception("listener_failed", moment=type(moment).__name__)
 
     return listen
 

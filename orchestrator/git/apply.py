@@ -8,11 +8,12 @@ keep the former bytes, prove by a second snapshot that nothing moved meanwhile, 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..screen import counted
-from .errors import GitError, Overlap
+from .errors import GitError, NotWritten, Overlap
 from .filesystem import NOTHING, fresh_folder, keep, look
 from .hub import Hub
 from .journal import Item, Journal, all_journals, recover
@@ -161,9 +162,10 @@ async def _write(place: Place, hub: Hub, journal: Journal) -> None:
         await _replace_and_verify(place, hub, journal)
     except (OSError, GitError, Overlap) as error:
         left = journal.roll_back()
-        journal.close()
+        with suppress(OSError):  # on a full disk; then the next start looks again
+            journal.close()
         if isinstance(error, OSError):
-            raise GitError("apply", 1, f"{error}; all was taken back") from error
+            raise NotWritten(error, tuple(map(shown, left))) from error
         if left and isinstance(error, Overlap):
             raise Overlap(error.message, tuple(dict.fromkeys([*error.files, *left]))) from error
         raise

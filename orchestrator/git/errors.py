@@ -2,6 +2,8 @@
 
 DecurionError
 ├── GitError          git said no, could not start, or was silent too long; names the command and git's words
+│   └── StorageError  a file of ours could not be written or read
+│       └── NotWritten  a file of the user's could not be written; what was written before it was taken back
 └── UsageError
     ├── NotIsolatable  this place cannot be isolated as it is; one line, with the remedy; nothing was changed
     └── Overlap        a person's later edit and the result touch the same files; nothing was written
@@ -9,9 +11,16 @@ DecurionError
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 from decurion.hooks import DecurionError, UsageError
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 _LOCKED = re.compile(r"\.lock': File exists|could not lock|cannot lock ref|Unable to create '.*\.lock'")
 _VANISHED = re.compile(
@@ -19,7 +28,7 @@ _VANISHED = re.compile(
 )
 _REMEDIES = (
     (
-        re.compile("No space left on device|Disk quota exceeded"),
+        re.compile("No space left on device|Disk quota exceeded|Out of diskspace|File too large"),
         "The disk is full: free some space and resume.",
     ),
     (re.compile("Read-only file system|Permission denied"), "The place is not writable for you."),
@@ -43,8 +52,12 @@ class GitError(DecurionError):
             line for line in self.stderr.strip().splitlines() if not line.startswith(("hint:", "warning:"))
         ]
         said = " ".join(words[-3:]) or f"exit status {self.code}"
-        remedy = next((text for pattern, text in _REMEDIES if pattern.search(self.stderr)), "")
-        return f"`{self.command}` failed: {said}" + (f"\n{remedy}" if remedy else "")
+        return f"`{self.command}` failed: {said}" + (f"\n{self.remedy}" if self.remedy else "")
+
+    @property
+    def remedy(self) -> str:
+        """What a person can do about it, or `""`."""
+        return next((text for pattern, text in _REMEDIES if pattern.search(self.stderr)), "")
 
     @property
     def locked(self) -> bool:
@@ -55,6 +68,44 @@ class GitError(DecurionError):
     def vanished(self) -> bool:
         """Whether a file went away while git was reading the working tree, so that looking again may help."""
         return _VANISHED.search(self.stderr) is not None
+
+
+class StorageError(GitError):
+    """Raised when a file beside git's own, a record or an index, cannot be written or read."""
+
+    def __init__(self, error: OSError) -> None:
+        where = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
+        super().__init__("", error.errno or 1, f"{where}{error.strerror or error}")
+
+    def __str__(self) -> str:
+        return f"{self.stderr}." + (f"\n{self.remedy}" if self.remedy else "")
+
+
+class NotWritten(StorageError):
+    """Raised when a result cannot be written into the checkout; `left` are files that did not come back either."""
+
+    def __init__(self, error: OSError, left: tuple[str, ...]) -> None:
+        super().__init__(error)
+        self.left = left
+
+    def __str__(self) -> str:
+        if not self.left:
+            return f"{self.stderr}; all was taken back." + (f"\n{self.remedy}" if self.remedy else "")
+        names = ", ".join(self.left[:5])
+        return f"{self.stderr}, and so not all came back yet: {names}.\nMake room and run `decurion apply`: it brings them back first."
+
+
+def told(work: Callable[_P, Awaitable[_R]]) -> Callable[_P, Awaitable[_R]]:
+    """Let what the system refuses a coroutine function be told like what git refuses: a `StorageError`."""
+
+    @wraps(work)
+    async def telling(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return await work(*args, **kwargs)
+        except OSError as error:
+            raise StorageError(error) from error
+
+    return telling
 
 
 class NotIsolatable(UsageError):

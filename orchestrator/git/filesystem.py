@@ -76,17 +76,36 @@ def put(source: Path, target: Path, wanted: State, former: State, *, restore: bo
     Permissions are those of `wanted` where an exact state is restored; else the former's, with the execute bit of
     `wanted`.
     """
+    lay(source, target, wanted, former, restore=restore)
+    scratch_of(target).replace(target)
+
+
+def lay(source: Path, target: Path, wanted: State, former: State, *, restore: bool) -> None:
+    """Write a file or link beside its place, where a rename makes it the successor; for `put`'s arguments.
+
+    Raises:
+        OSError: names the target; nothing is left beside it.
+    """
     scratch = scratch_of(target)
     scratch.unlink(missing_ok=True)
+    try:
+        _write(source, scratch, wanted, wanted.mode if restore else _mode(wanted, former))
+        if restore and wanted.kind == "file":
+            os.utime(scratch, ns=(wanted.mtime_ns, wanted.mtime_ns))
+    except OSError as error:
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(target)) from error
+    if wanted.kind == "file":
+        _same_owner(target, scratch)
+
+
+def _write(source: Path, scratch: Path, wanted: State, mode: int) -> None:
     if wanted.kind == "link":
         scratch.symlink_to(os.fsdecode(bytes.fromhex(wanted.digest)))
-    else:
-        shutil.copyfile(source, scratch)
-        scratch.chmod(wanted.mode if restore else _mode(wanted, former))
-        if restore:
-            os.utime(scratch, ns=(wanted.mtime_ns, wanted.mtime_ns))
-        _same_owner(target, scratch)
-    scratch.replace(target)
+        return
+    shutil.copyfile(source, scratch)
+    scratch.chmod(mode)
 
 
 def scratch_of(target: Path) -> Path:
@@ -111,6 +130,11 @@ def _same_owner(former: Path, scratch: Path) -> None:
 def clear(path: Path, top: Path) -> None:
     """Remove a file and the folders that it leaves empty, as git does."""
     path.unlink(missing_ok=True)
+    clear_folders(path, top)
+
+
+def clear_folders(path: Path, top: Path) -> None:
+    """Remove the folders above a path that are empty."""
     for folder in path.parents:
         if folder == top:
             return

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from . import apply as applying
 from . import trees
-from .errors import GitError, NotIsolatable
+from .errors import GitError, NotIsolatable, told
 from .handback import Handed, hand_back
 from .hub import Hub, hub_at, make, ref_part, write_bytes
 from .integrate import Integrated, Integration
@@ -54,6 +55,7 @@ class Isolation:
     _left: dict[str, Work] = field(default_factory=dict[str, Work])
 
     @classmethod
+    @told
     async def prepare(
         cls, workspace: Path, state_dir: Path, session_id: str, options: Options | None = None
     ) -> Isolation:
@@ -72,7 +74,7 @@ class Isolation:
             raise NotIsolatable(f"session {session_id} is in use by another process.")
         try:
             hub = hub_at(home, session_id, place.config)
-            told = [*place.notices, *recover(home)]
+            notices = [*place.notices, *recover(home)]
             _clear_stale_locks(hub)
             trees.sweep(hub)
             refs = {} if await make(hub, place) else await hub.refs()
@@ -85,11 +87,11 @@ class Isolation:
                 )
                 base = shot.commit
                 await hub.write_all({"merged": base, "base": base})
-                told += shot.notices
+                notices += shot.notices
         except BaseException:
             os.close(running)
             raise
-        return cls(place, hub, base, refs.get("merged", base), tuple(told), chosen, running)
+        return cls(place, hub, base, refs.get("merged", base), tuple(notices), chosen, running)
 
     @property
     def protected(self) -> tuple[Path, ...]:
@@ -97,6 +99,7 @@ class Isolation:
         folders = (self.place.top, self.place.git_dir, self.place.common_dir, self.hub.path)
         return tuple(dict.fromkeys(folders))
 
+    @told
     async def open(self, agent_id: str) -> Worktree:
         """Make a worktree at the merged state, ready for work.
 
@@ -108,7 +111,8 @@ class Isolation:
         try:
             return await self._ready(tree)
         except (GitError, OSError):
-            await trees.remove(tree, await tree.seal("An unfinished set-up"))
+            with suppress(GitError, OSError):  # on a full disk that fails, too; the first failure says why
+                await trees.remove(tree, await tree.seal("An unfinished set-up"))
             raise
 
     async def _ready(self, tree: Worktree) -> Worktree:
@@ -116,6 +120,7 @@ class Isolation:
         how = Populate(self.options.setup, self.options.setup_seconds)
         return await populate(tree, self.place, how, self._imports)
 
+    @told
     async def reopen(self, agent_id: str, turn: int | None = None) -> Worktree:
         """Take up an agent's worktree at its newest checkpoint, or at its finished work; a fresh one where it has none.
 
@@ -130,6 +135,7 @@ class Isolation:
         record = Record(agent_id, done.base, "", self.place.prefix)
         return await self._ready(await trees.add(self.hub, record, done.commit, done.base))
 
+    @told
     async def finish(
         self, tree: Worktree, message: str, paths: Sequence[str] = (), depends_on: Sequence[str] = ()
     ) -> Work:
@@ -138,6 +144,7 @@ class Isolation:
         self._remember(sealed)  # before the tree goes: after a crash in between the agent counts as finished
         return self._remember(trees.with_removal(sealed, await trees.remove(tree, sealed)))
 
+    @told
     async def adopt(self, agent_id: str, paths: Sequence[str], message: str) -> Work:
         """Take in what an agent wrote in the user's checkout itself: these paths, from the workspace, as they are now."""
         commit = await adopt(self.place, self.hub, self.base, self._from_top(paths), message)
@@ -152,6 +159,7 @@ class Isolation:
     def _from_top(self, paths: Sequence[str]) -> list[str]:
         return [os.path.normpath(f"{self.place.prefix or '.'}/{path}") for path in paths]
 
+    @told
     async def finished(self, agent_id: str) -> Work | None:
         """The work of an agent that finished before a crash, or None: finished agents are not run again."""
         try:
@@ -178,6 +186,7 @@ class Isolation:
         write_bytes(file, json.dumps(work.to_json()).encode("ascii"))
         return work
 
+    @told
     async def integrate(
         self, works: Sequence[Work], verify: str | None = None, resolve: Resolve | None = None
     ) -> Integrated:
@@ -200,10 +209,12 @@ class Isolation:
             return found
         return await self.open(MERGE_TREE)
 
+    @told
     async def hand_back(self) -> Handed:
         """Put the merged state, and each work that was left, into the user's repository as branches."""
         return await hand_back(self.place, self.hub, self.base, self.head, self._left)
 
+    @told
     async def apply(self) -> applying.Applied:
         """Write the merged state into the user's checkout. See `apply.apply`."""
         return await applying.apply(self.place, self.hub, self.base, self.head)
@@ -225,6 +236,7 @@ class Isolation:
         os.close(self._running)
 
 
+@told
 async def undo(state_dir: Path) -> applying.Undone:
     """Take back the newest `apply` of the session whose state lies in `state_dir`. See `apply.undo`."""
     return await applying.undo(state_dir / "git")

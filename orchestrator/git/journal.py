@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from .filesystem import NOTHING, State, clear, link_above, look, put, scratch_of
+from .filesystem import NOTHING, State, clear, clear_folders, lay, link_above, look, put, scratch_of
 from .hub import write_bytes
 from .run import shown
 
@@ -100,12 +100,18 @@ class Journal:
                     scratch_of(target).unlink(missing_ok=True)
             found = look(target, self.top)
             if found.same(item.before):
+                self._clear_folders(item)
                 continue
             if found.same(item.after):
                 self._restore(item, found, foreign)
             elif not self._stands(item, item.before):
                 foreign.append(item.path)
         return foreign
+
+    def _clear_folders(self, item: Item) -> None:
+        """Remove the folders that were made for a file which did not come."""
+        if item.before == NOTHING and not link_above(self.top / item.path, self.top):
+            clear_folders(self.top / item.path, self.top)
 
     def close(self) -> None:
         """Count as undone, unless a file still holds the new content: then the next `recover` tries again."""
@@ -120,19 +126,36 @@ class Journal:
 
     def roll_forward(self) -> str:
         """Set the new state of every item; stops at, and gives, the first that a person has changed meanwhile."""
+        ready = self._lay_ready()
         for item in self._removals_first(back=False):
             found = look(self.top / item.path, self.top)
             if not found.same(item.before):
                 return item.path
-            self._set(item, item.after, found, restore=False)
+            self._set(item, item.after, found, restore=False, laid=item.path in ready)
         return ""
+
+    def _lay_ready(self) -> set[str]:
+        """Write the new files beside their places: a full disk is met before the first of the former ones is gone."""
+        ready: set[str] = set()
+        for item in self.items:
+            target = self.top / item.path
+            if item.after == NOTHING or link_above(target, self.top):
+                continue
+            with suppress(FileExistsError, NotADirectoryError):  # a file gives way to a folder first
+                target.parent.mkdir(parents=True, exist_ok=True)
+                lay(self.after_file(item), target, item.after, look(target, self.top), restore=False)
+                ready.add(item.path)
+        return ready
 
     def _removals_first(self, *, back: bool) -> list[Item]:
         """A file may give way to a folder of its name, or the other way round."""
         return sorted(self.items, key=lambda item: (item.before if back else item.after) != NOTHING)
 
-    def _set(self, item: Item, wanted: State, found: State, *, restore: bool) -> None:
+    def _set(self, item: Item, wanted: State, found: State, *, restore: bool, laid: bool = False) -> None:
         target = self.top / item.path
+        if laid:
+            scratch_of(target).replace(target)
+            return
         if wanted.kind == "none":
             clear(target, self.top)
             return

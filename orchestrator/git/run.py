@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 
 import anyio
+from anyio.abc import ByteReceiveStream
+
+from decurion.agents.groups import task_group
 
 from .errors import GitError
 
@@ -99,15 +104,12 @@ class Git:
             *args,
         ]
         try:
-            done = await anyio.run_process(
-                command, input=stdin or b"", cwd=self.cwd, env=self.env, check=False, start_new_session=True
-            )
+            output = await _converse(command, stdin, self.cwd, self.env)
         except OSError as error:
             missing = (
                 "git is not on PATH: install git 2.38 or newer." if _no_git(error, self.cwd) else str(error)
             )
             raise GitError(_told(args), 127, missing) from error
-        output = Output(done.returncode, done.stdout, done.stderr.decode("utf-8", "backslashreplace"))
         if output.code not in ok:
             raise GitError(_told(args), output.code, output.stderr)
         return output
@@ -135,6 +137,33 @@ class Git:
     def at(self, cwd: Path) -> Git:
         """The same, in another folder."""
         return Git(cwd, self.env, self.settings)
+
+
+async def _converse(command: Sequence[str], stdin: bytes | None, cwd: Path, env: Mapping[str, str]) -> Output:
+    """Run one program to its end; killed if nobody waits for it any more.
+
+    One that ends before it read all of `stdin` is judged by its exit status: it has said why.
+    """
+    source = DEVNULL if stdin is None else PIPE
+    out, err = bytearray(), bytearray()
+    async with (
+        await anyio.open_process(command, stdin=source, cwd=cwd, env=env, start_new_session=True) as process,
+        task_group() as group,
+    ):
+        group.start_soon(_collect, process.stdout, out)
+        group.start_soon(_collect, process.stderr, err)
+        if process.stdin is not None:
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                await process.stdin.send(stdin or b"")
+            await process.stdin.aclose()
+        code = await process.wait()
+    return Output(code, bytes(out), err.decode("utf-8", "backslashreplace"))
+
+
+async def _collect(stream: ByteReceiveStream | None, kept: bytearray) -> None:
+    if stream is not None:
+        async for chunk in stream:
+            kept += chunk
 
 
 def git_in(cwd: Path, **more: str) -> Git:

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import GitError
+from .errors import GitError, told
 from .hub import Hub, ref_part, write_bytes
 from .run import Git, clean_environment
 from .snapshot import add_all, nested_repositories
@@ -111,6 +111,7 @@ class Worktree:
         """The agent's id as a part of refs and folders."""
         return ref_part(self.agent_id)
 
+    @told
     async def tree(self) -> tuple[str, list[str]]:
         """The files as a tree in the hub, and the nested repositories that it leaves out."""
         self.hub.restore_config()
