@@ -6,17 +6,18 @@ import gc
 import sys
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 import click
 import orjson
 
 from decurion.agents.dispatch import Approve, nobody
-from decurion.agents.moments import Listener, Notice
+from decurion.agents.groups import task_group
+from decurion.agents.moments import AgentStarted, Listener, Notice
 from decurion.agents.result import SubagentResult
 from decurion.hooks.audit import Redactor
 
@@ -28,6 +29,10 @@ from .signals import until_signal
 from .stdin import is_person
 from .views import PlainLines, StreamJson, result_message, terminal_approver
 
+if TYPE_CHECKING:
+    from .views.tree import LiveTree
+
+FIRST_REQUEST = 0.1  # seconds from an open session, after which its first request is under way
 EXIT_CODES = {
     "completed": 0,
     "blocked": 3,
@@ -76,10 +81,17 @@ async def _run(options: SessionOptions, prompt: str, output: Output) -> tuple[Fi
         async with open_session(options, output.listen) as session:
             opened.append(session)
             gc.freeze()  # what is loaded by now stays; going through it again takes a fifth of a second at the end alone
+            gc.enable()
             output.opened(session)
-            await session.run(prompt)
+            async with task_group() as group:
+                group.start_soon(output.draw)
+                await session.run(prompt)
+                group.cancel_scope.cancel()
 
-    signum = await until_signal(run)
+    try:
+        signum = await until_signal(run)
+    finally:
+        gc.enable()
     finished = opened[0].finished if opened else None
     return finished or not_started(), signum
 
@@ -96,6 +108,9 @@ class Output:
 
     def opened(self, session: Session) -> None:
         """The session is open; its first message goes out in an hour at the latest."""
+
+    async def draw(self) -> None:
+        """Begin to draw, once the first request is under way."""
 
     def close(self, finished: Finished, started: float) -> None:  # noqa: ARG002 - others show the time spent
         """Print the end."""
@@ -130,6 +145,49 @@ class _Text(Output):
             click.echo(footer(finished, started), err=True)
 
 
+class _Tree(_Text):
+    """The live tree. What draws it takes as long to load as all else of ours, so it comes after the first request."""
+
+    def __init__(self) -> None:
+        super().__init__(self._wait, terminal_approver(self._paused) if is_person() else nobody)
+        self._early: list[Any] = []
+        self._tree: LiveTree | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if any(isinstance(moment, AgentStarted) for moment in self._early):
+            self._shown()
+        if self._tree:
+            self._tree.stop()
+        for moment in self._early:
+            Output.listen(self, moment)
+
+    async def draw(self) -> None:
+        await anyio.sleep(FIRST_REQUEST)
+        self._shown()
+
+    def _wait(self, moment: Any) -> None:
+        self._early.append(moment)
+
+    def _shown(self) -> LiveTree:
+        if self._tree is None:
+            from rich.console import Console
+
+            from .views.tree import LiveTree
+
+            self._listen = self._tree = LiveTree(Console(stderr=True))
+            self._tree.start()
+            early, self._early = self._early, []
+            for moment in early:
+                self._tree(moment)
+        return self._tree
+
+    def _paused(self) -> AbstractContextManager[None]:
+        return self._shown().paused()
+
+
 class _Json(Output):
     def __init__(self, *, stream: bool) -> None:
         self._stream: StreamJson | None = None
@@ -162,12 +220,8 @@ def _output(output_format: str, *, quiet: bool, verbose: bool) -> Generator[Outp
     elif quiet:
         yield _Quiet()
     elif can_draw():
-        from rich.console import Console
-
-        from .views import LiveTree
-
-        with LiveTree(Console(stderr=True)) as tree:
-            yield _Text(tree, terminal_approver(tree.paused) if is_person() else nobody)
+        with _Tree() as tree:
+            yield tree
     else:
         clean = known_secrets().clean_text
         yield _Text(PlainLines(lambda line: click.echo(clean(line), err=True), verbose=verbose))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -246,6 +247,7 @@ def start(chosen: SessionOptions, prompt: str, given: dict[str, Any]) -> int:
     """Run a session as the output options say; the first sign of life comes before the large imports."""
     if can_draw() and given["output_format"] == "text" and not given["print_mode"]:
         click.echo("starting …\r", nl=False, err=True)
+    gc.disable()  # what the imports make, stays; `run_session` turns the collector on once all is there
     from ..running import run_session
 
     return run_session(

@@ -1,4 +1,7 @@
-"""What a person or a program sees of a running session: a live tree, plain lines, or JSON lines."""
+"""What a person or a program sees of a running session: a live tree, plain lines, or JSON lines.
+
+The tree is not loaded with the others: `rich`, which draws it, waits until the first request is under way.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,10 @@ from .asking import terminal_approver
 from .board import AgentLine, Board
 from .json_lines import StreamJson, result_message
 from .lines import PlainLines
-from .tree import LiveTree
 
 __all__ = (
     "AgentLine",
     "Board",
-    "LiveTree",
     "PlainLines",
     "StreamJson",
     "result_message",

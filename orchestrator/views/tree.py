@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from textwrap import wrap
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -54,7 +53,7 @@ Mark = Callable[[AgentLine], RenderableType]
 
 
 class LiveTree:
-    """Draws the board while a session runs, and once more at its end. Use as a context manager."""
+    """Draws the board from `start` on, and once more at the end."""
 
     def __init__(self, console: Console) -> None:
         self.board = Board()
@@ -68,13 +67,12 @@ class LiveTree:
             redirect_stdout=False,
         )
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Begin to draw."""
         self._live.start(refresh=True)
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def stop(self) -> None:
+        """Draw the end, and leave the terminal."""
         self._live.stop()
         self._console.print()
 
