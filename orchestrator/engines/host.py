@@ -15,7 +15,7 @@ from decurion.agents.errors import ModelError
 from decurion.agents.history import INTERRUPTED_MAYBE, History
 from decurion.agents.loop import reporter
 from decurion.agents.model import Message, ModelRequest, Progress
-from decurion.agents.moments import CallChanged, Moment
+from decurion.agents.moments import AgentStarted, CallChanged, Moment, Replied
 from decurion.agents.money import Lease
 from decurion.agents.outcome import outcome
 from decurion.agents.result import SubagentResult, result_from_json
@@ -63,6 +63,8 @@ class Host:
     lease: Lease
     cut_short: CutShort
     call_environ: CallEnviron
+    first: bool = True
+    """Whether this is the agent's first attempt; only its beginning is shown."""
     _mirrors: dict[bool, Mirror] = field(default_factory=lambda: {False: Mirror(), True: Mirror()})
     _open: dict[str, tuple[RunRef, ToolCall]] = field(default_factory=dict[str, tuple[RunRef, ToolCall]])
     """Calls that were said to begin and not to have ended."""
@@ -85,11 +87,17 @@ class Host:
             case "log":
                 self._record(self._ref(data["turn"]), data["event"], data["fields"])
             case "moment":
-                self.shared.listen(untagged(Moment, self._own(data["moment"])))
+                self._show(untagged(Moment, self._own(data["moment"])))
             case "cut_short":
                 self.cut_short(self.counted(result_from_json(data["result"])))
             case _:
                 pass  # of a later version
+
+    def _show(self, moment: Moment) -> None:
+        if isinstance(moment, Replied):  # of earlier attempts, too
+            moment = dc_replace(moment, total=self.lease.usage)
+        if self.first or not isinstance(moment, AgentStarted):
+            self.shared.listen(moment)
 
     def _record(self, ref: RunRef, event: str, fields: dict[str, Any]) -> None:
         self.shared.log.write(ref, event, **fields)

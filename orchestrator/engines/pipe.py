@@ -82,6 +82,20 @@ class _Running:
         self.silent = f"the worker was silent for {patience:g} seconds"
         self.kill()
 
+    async def how_it_ended(self) -> str:
+        """Say how a worker ended that is not heard any more."""
+        with anyio.move_on_after(1):
+            await self.process.wait()
+        code = self.process.returncode
+        how = (
+            "and says nothing"
+            if code is None
+            else f"by signal {-code}"
+            if code < 0
+            else f"with status {code}"
+        )
+        return f"the worker ended {how}"
+
     def kill(self) -> None:
         """Kill the worker and all of its process group."""
         with suppress(ProcessLookupError, PermissionError):
@@ -149,8 +163,10 @@ class Pipe(LocalEngine):
         while True:
             try:
                 header, blob = await read_frame(source)
-            except (*_GONE, BadFrame) as error:
-                return self._lost(running, record, f"the worker ended ({type(error).__name__})")
+            except BadFrame as error:
+                return self._lost(running, record, f"the worker sent what is no frame ({error})")
+            except _GONE:
+                return self._lost(running, record, await running.how_it_ended())
             running.heard = True
             match header["type"]:
                 case "event":

@@ -19,7 +19,7 @@ from decurion.agents.shared import Assignment, Bench, CutShort, Shared
 from decurion.agents.subagent import as_left, build_child, finished_work, run_assignment, tools_of
 from decurion.agents.tools import Tool
 from decurion.agents.tools.environment import command_environment
-from decurion.hooks import ConfigError, DecurionError, RunRef
+from decurion.hooks import AuditError, ConfigError, DecurionError, RunRef
 
 from ..options import SessionOptions
 from .errors import as_pair, from_pair
@@ -129,9 +129,10 @@ class _Run:
 
     def _take_on(self, assignment: Assignment) -> None:
         """Give the next attempt its host; what the one before still asks is not answered any more."""
-        lease = self.host.lease if hasattr(self, "host") else self.shared.lease.child()
+        first = not hasattr(self, "host")
+        lease = self.shared.lease.child() if first else self.host.lease
         self.assignment = assignment
-        self.host = Host(self.shared, assignment, lease, self._cut_short, self.runner.call_environ)
+        self.host = Host(self.shared, assignment, lease, self._cut_short, self.runner.call_environ, first)
 
     def _cut_short(self, result: SubagentResult) -> None:
         self.is_cut_short = True
@@ -159,7 +160,12 @@ class _Run:
         if assignment.bench is None or not assignment.bench.goes_back:
             return assignment.bench
         if assignment.ours and workshop is not None:
-            return await workshop.open(assignment.ref, assignment.order)
+            try:
+                return await workshop.open(assignment.ref, assignment.order)
+            except AuditError:
+                raise
+            except DecurionError as error:
+                self.shared.log.write(assignment.ref, "note", reason=f"the checkout stays as it is: {error}")
         # The files are as the lost attempt left them, so its open calls may have had their effect, and are told so now.
         build_child(self.shared, dc_replace(assignment, bench=None)).transcript.close()
         return assignment.bench

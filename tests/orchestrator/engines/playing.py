@@ -22,7 +22,7 @@ from decurion.hooks import Decision, Event, Hook, PostToolUse, PreToolUse
 from decurion.orchestrator.engines import InProcess
 from decurion.orchestrator.engines.runner import EngineRunner
 from decurion.orchestrator.options import EngineName, LawOptions, ModelOptions, SessionOptions, WorkOptions
-from decurion.orchestrator.session import Finished, open_session
+from decurion.orchestrator.session import Finished, Session, open_session
 from tests.orchestrator.git.repository import make_repository
 
 Call = tuple[str, Mapping[str, Any]]
@@ -78,7 +78,12 @@ class Played:
         return [record for record in mine if not names or record["event"] in names]
 
 
-async def play(options: SessionOptions, model: Playing, proxied: Path | None = None) -> Played:
+async def play(
+    options: SessionOptions,
+    model: Playing,
+    proxied: Path | None = None,
+    opened: Callable[[Session], None] = lambda _session: None,
+) -> Played:
     """Run a session to its end. With `proxied`, a folder for an engine, subagents run as in a worker, but here."""
     moments: list[Moment] = []
     async with open_session(options, moments.append) as session, AsyncExitStack() as stack:
@@ -86,6 +91,7 @@ async def play(options: SessionOptions, model: Playing, proxied: Path | None = N
             engine = await stack.enter_async_context(InProcess(proxied))
             runner = EngineRunner(engine, away=True, own=frozenset(tool.name for tool in options.tools))
             session.team.shared = replace(session.shared, runner=runner)
+        opened(session)
         finished = await session.run("Go.")
     return Played(finished, records_of(session.folder), moments)
 

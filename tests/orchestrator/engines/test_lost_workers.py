@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from decurion.agents.history import INTERRUPTED_MAYBE, INTERRUPTED_UNDONE
-from decurion.agents.moments import CallChanged, Moment, Notice
+from decurion.agents.model import ModelRequest, Progress, Reply
+from decurion.agents.moments import AgentStarted, Notice, Replied
 from decurion.agents.task import Order
 from decurion.hooks import ConfigError, Event, Hook
 from decurion.orchestrator.isolation import Desk
@@ -24,7 +27,6 @@ from tests.orchestrator.engines.playing import (
     killer,
     options,
     play,
-    records_of,
     shout,
     workers,
 )
@@ -66,18 +68,57 @@ async def test_a_subagent_that_loses_all_its_workers_ends_as_an_error_that_says_
     assert played.finished.lead.status == "completed"
 
 
-async def test_a_call_whose_worker_is_gone_has_its_end_on_record(tmp_path: Path) -> None:
-    model = Playing(bash("sleep 30"), "done")
+async def test_a_call_whose_worker_is_gone_is_ended_and_has_its_end_on_record(tmp_path: Path) -> None:
+    """Its command is in a session of its own, where no signal to the worker's group reaches it."""
+    begun = tmp_path / "work/begun"
+    model = Playing(bash("touch begun; sleep 29.25"), "done")
 
-    def run(moment: Moment) -> None:
-        if isinstance(moment, CallChanged) and moment.call.name == "bash" and moment.state == "started":
-            kill_workers()
+    async def kill_when_begun() -> None:
+        while not begun.exists():  # noqa: ASYNC110 - nothing tells of it
+            await anyio.sleep(0.01)
+        kill_workers()
 
-    async with open_session(options(tmp_path, model, "pipe"), run) as session:
-        finished = await session.run("Go.")
-    assert finished.subagents[0].status == "completed"
-    records = [r for r in records_of(session.folder) if r.get("tool_name") == "bash"]
-    assert [(r["event"], r.get("is_error")) for r in records] == [("planned", None), ("done", True)]
+    async with anyio.create_task_group() as group:
+        group.start_soon(kill_when_begun)
+        played = await play(options(tmp_path, model, "pipe"), model)
+        assert played.finished.subagents[0].status == "completed"
+        records = [(r["event"], r.get("is_error")) for r in played.of_hand("planned", "done")]
+        assert records == [("planned", None), ("done", True)]
+    assert not running("29.25")
+
+
+def running(word: str) -> list[str]:
+    """The processes that were started with a word."""
+    found: list[str] = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found.append(path.read_text())
+    return [line for line in found if word in line]
+
+
+async def test_what_a_lost_worker_asked_the_model_is_dropped_and_asked_again(tmp_path: Path) -> None:
+    """No answer to it is waited for, and none is paid for."""
+    dropped: list[str] = []
+
+    class Slow(Playing):
+        async def complete(self, request: ModelRequest, report: Callable[[Progress], None]) -> Reply:
+            if request.ref.turn == 2 and request.ref.depth and not dropped:
+                dropped.append(request.ref.agent_id)
+                kill_workers()
+                await anyio.sleep(60)
+            return await super().complete(request, report)
+
+    model = Slow(bash("echo one >> ran"), "done")
+    with anyio.fail_after(20):
+        played = await play(options(tmp_path, model, "pipe"), model)
+    [result] = played.finished.subagents
+    assert (dropped, result.status, result.turns) == ([result.agent_id], "completed", 2)
+    assert result.usage.context_tokens == 2 * 1_100
+    assert (tmp_path / "work/ran").read_text() == "one\n"
+    starts = [moment.ref.agent_type for moment in played.moments if isinstance(moment, AgentStarted)]
+    assert starts == ["lead", "hand"]
+    totals = [m.total.context_tokens for m in played.moments if isinstance(m, Replied) and m.ref.depth]
+    assert totals == [1_100, 2_200]
 
 
 async def test_a_worker_knows_no_key_and_no_sdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from decurion.agents.moments import AgentFinished, CallChanged, Moment, TextArrived, TodosChanged
-from decurion.hooks import Decision, ToolCall, ask, deny
+from decurion.hooks import AuditError, Decision, Event, Hook, ToolCall, ask, deny
+from decurion.hooks.audit import AuditLog
 from decurion.orchestrator.options import EngineName, LimitOptions
 from tests.orchestrator.engines.playing import (
     Line,
@@ -166,3 +167,25 @@ async def test_an_isolated_subagent_works_in_its_checkout_and_arrives_as_a_branc
     assert "/git/" in model.heard[2][-1]["content"][0]["content"]
     turns = [record["turn"] for record in played.of_hand("model_request", "planned")]
     assert turns == sorted(turns)
+
+
+async def test_a_log_that_fails_ends_the_session_and_nothing_runs(
+    tmp_path: Path, engine: EngineName, proxied: Path | None
+) -> None:
+    model = Playing(bash("touch first"), bash("touch second"), "done")
+    opened: list[AuditLog] = []
+
+    def run(event: Event) -> None:
+        opened[0].close()
+
+    breaks = Hook("breaks", frozenset({"PostToolUse"}), run, kind="observer")
+    with pytest.raises(AuditError):
+        await play(
+            options(tmp_path, model, engine, breaks),
+            model,
+            proxied,
+            lambda session: opened.append(session.log),
+        )
+    assert (tmp_path / "work/first").exists()
+    assert not (tmp_path / "work/second").exists()
+    assert not workers()
