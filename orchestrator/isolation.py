@@ -24,7 +24,7 @@ from .naming import program
 from .session import Finished, Session
 
 if TYPE_CHECKING:  # most sessions isolate nobody
-    from .git import Conflict, Integrated, Isolation, Left, Worktree
+    from .git import Conflict, Handed, Integrated, Isolation, Left, Worktree
     from .git import Work as GitWork
 
 _SHOWN_LINES = 30
@@ -180,7 +180,7 @@ class Checkouts:
         if handed.branch:
             self.tell(ref, f"merged into branch {handed.branch} ({len(done.merged)} of {len(self.works)})")
         self._tell_check(ref, done)
-        applied = self.session.options.work.apply and await self._apply(ref, isolation, done)
+        applied = self.session.options.work.apply and await self._apply(ref, isolation, done, handed)
         if handed.branch and not applied:
             self.tell(ref, how_to_take(self.session.id))
         return replace(finished, verified=done.verified, check_output=done.check_output, branch=handed.branch)
@@ -209,15 +209,16 @@ class Checkouts:
         self.session.log.write(ref, "note", reason=f"{told}: FAILED")
         self.session.listen(Notice(f"{told}: FAILED\n{shown}"))
 
-    async def _apply(self, ref: RunRef, isolation: Isolation, done: Integrated) -> bool:
+    async def _apply(self, ref: RunRef, isolation: Isolation, done: Integrated, handed: Handed) -> bool:
         """Put the result into the checkout; whether it is there now."""
+        where = f"{'the branch' if handed.branch else 'the hub of the session'} has the work"
         if done.verified is False:
-            self.tell(ref, "not applied, for the check fails; the branch has the work", "warning")
+            self.tell(ref, f"not applied, for the check fails; {where}", "warning")
             return False
         try:
             applied = await isolation.apply()
         except DecurionError as error:
-            self.tell(ref, f"not applied; the branch has the work. {error}", "warning")
+            self.tell(ref, f"not applied; {where}. {error}", "warning")
             return False
         self.tell(ref, applied.in_words)
         return True

@@ -87,8 +87,8 @@ def lay(source: Path, target: Path, wanted: State, former: State, *, restore: bo
         OSError: names the target; nothing is left beside it.
     """
     scratch = scratch_of(target)
-    scratch.unlink(missing_ok=True)
     try:
+        scratch.unlink(missing_ok=True)
         _write(source, scratch, wanted, wanted.mode if restore else _mode(wanted, former))
         if restore and wanted.kind == "file":
             os.utime(scratch, ns=(wanted.mtime_ns, wanted.mtime_ns))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from .errors import GitError
 from .hub import ZERO, Hub, ref_part
 from .integrate import Left
 from .preflight import Place
 from .work import Work
+
+UNFINISHED = "tmp_pack_*"
+"""Files in a repository's folder of packs that git has not finished writing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +79,23 @@ async def _send(place: Place, hub: Hub, commits: Sequence[str]) -> None:
     known = await _common(place, hub)
     wanted = "\n".join([*commits, *(f"^{oid}" for oid in known)]) + "\n"
     pack = await hub.git.run("pack-objects", "--revs", "--stdout", "-q", stdin=wanted.encode())
-    await place.git.run("index-pack", "--stdin", stdin=pack.stdout)
+    folder = place.objects / "pack"
+    before = set(folder.glob(UNFINISHED))
+    try:
+        await place.git.run("index-pack", "--stdin", stdin=pack.stdout)
+    except GitError:
+        _sweep(set(folder.glob(UNFINISHED)) - before, pack.stdout)
+        raise
     if "extensions.partialclone" not in place.config:
         await place.git.run("rev-list", "--objects", "--quiet", *commits, "--not", "--all")
+
+
+def _sweep(found: Iterable[Path], pack: bytes) -> None:
+    """Remove what git began to write of a pack and left behind, for one, on a disk that it filled with it."""
+    for file in found:
+        with suppress(OSError):
+            if pack.startswith(file.read_bytes()):
+                file.unlink()
 
 
 async def _common(place: Place, hub: Hub) -> list[str]:

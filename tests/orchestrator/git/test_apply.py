@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
+import resource
 import shutil
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -251,6 +253,26 @@ async def test_a_rename_that_only_changes_case_is_applied(repository: Repository
     await isolation.apply()
     assert "readme.md" in {file.name for file in repository.path.iterdir()}
     assert "README.md" not in {file.name for file in repository.path.iterdir()}
+
+
+async def test_a_pack_that_git_could_not_finish_is_not_left_behind(
+    repository: Repository, result: Result
+) -> None:
+    """One that somebody else is writing meanwhile is left alone."""
+    isolation = await result({"README.md": random.Random(1).randbytes(300_000)})
+    packs = repository.path / ".git" / "objects" / "pack"
+    packs.mkdir(exist_ok=True)
+    (packs / "tmp_pack_theirs").write_bytes(b"PACK")
+    before = {file.name for file in packs.iterdir()}
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, limit[1]))
+    try:
+        handed = await isolation.hand_back()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert not handed.branch
+    assert "The result is safe: git fetch" in handed.notices[0]
+    assert {file.name for file in packs.iterdir()} == before
 
 
 async def test_a_branch_name_that_is_taken_is_not_overwritten(repository: Repository, result: Result) -> None:
