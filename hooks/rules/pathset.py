@@ -6,6 +6,8 @@ about every word of a command.
 
 from __future__ import annotations
 
+import re
+
 from .glob import component_fits
 
 TYPE_CHECKING = False
@@ -19,30 +21,29 @@ if TYPE_CHECKING:
 
 
 class _Wild:
-    """Several patterns, asked for plain names at once: most say how a name starts or how it ends."""
+    """Several patterns, asked about a plain name at once: most say how a name starts or how it ends."""
 
     __slots__ = ("_ends", "_others", "_starts")
 
     def __init__(self, patterns: Iterable[str]) -> None:
+        heads_and_tails = [
+            (re.match(r"[^*?[]*", one), re.search(r"[^*?\]]*\Z", one), one) for one in patterns
+        ]
         starts: list[str] = []
         ends: list[str] = []
         others: list[str] = []
-        for pattern in patterns:
-            kind = starts if pattern[-1] == "*" else ends if pattern[0] == "*" else others
-            kind.append(pattern)
-        self._starts = tuple([pattern[:-1] for pattern in starts if not _is_wild(pattern[:-1])])
-        self._ends = tuple([pattern[1:] for pattern in ends if not _is_wild(pattern[1:])])
-        self._others = (
-            *others,
-            *(one for one in starts if _is_wild(one[:-1])),
-            *(one for one in ends if _is_wild(one[1:])),
-        )
+        for head, tail, pattern in heads_and_tails:
+            if head is not None and head[0]:
+                starts.append(head[0])
+            elif tail is not None and tail[0]:
+                ends.append(tail[0])
+            else:
+                others.append(pattern)
+        self._starts, self._ends, self._others = tuple(starts), tuple(ends), tuple(others)
 
-    def fits(self, name: str) -> bool:
-        """Tell whether one of the patterns fits."""
-        if name.startswith(self._starts) or name.endswith(self._ends):
-            return True
-        return bool(self._others) and any(component_fits(name, one, deep=True) for one in self._others)
+    def may_fit(self, name: str) -> bool:
+        """Tell quickly that none of the patterns fits, for then it is False; else they must be asked one by one."""
+        return name.startswith(self._starts) or name.endswith(self._ends) or bool(self._others)
 
 
 def _is_wild(pattern: str) -> bool:
@@ -109,7 +110,7 @@ class PathSet:
         _, _, _, _, words, wild = self._of(places)
         if words is None:
             return False
-        return words.isdisjoint(inside) and not (wild and [piece for piece in inside if wild.fits(piece)])
+        return words.isdisjoint(inside) and not (wild and [piece for piece in inside if wild.may_fit(piece)])
 
     def _of(self, places: Places) -> Tries:
         key = (places.home, places.workspace)
@@ -210,7 +211,7 @@ def _step(node: _Node, piece: Component, following: list[_Node]) -> None:
         child = node.literal.get(piece)
         if child is not None:
             following.append(child)
-        if not node.wild or not node.patterns.fits(piece):
+        if not node.wild or not node.patterns.may_fit(piece):
             return
     else:
         following.extend(

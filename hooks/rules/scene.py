@@ -22,6 +22,8 @@ _MANY_CUTS = 32
 """Cuts of one word that are tried with all that stands before and behind them; of more, as of JSON, what is between."""
 _MANY_PIECES, _MOST_PIECES = 300, 3000
 """Pieces of words of one command past which only paths are looked at, and past which it is refused: JSON has many."""
+_LONGEST_PATH = 4096
+"""Characters of a path past which every system refuses it."""
 MAX_DEPTH = 4
 """How far back a word is followed to the commands it came from."""
 NO_GRAMMARS = Grammars({})
@@ -221,7 +223,7 @@ class Scene:
         if inside is not None:
             paths = self.sets.get(predicate)
             if paths is not None:
-                if paths.ignores(inside, self.places):
+                if len(value.prefix) > _LONGEST_PATH or paths.ignores(inside, self.places):
                     return False
             elif len(inside) == 1 and predicate != "any" and inside[0] != ".git" and is_ordinary(self.places):
                 return False
@@ -233,7 +235,8 @@ class Scene:
         if paths is None:
             return False
         if self._below is None:
-            below = [self._inside(piece) for piece in self.pieces]
+            pieces = [piece for piece in self.pieces if len(piece.prefix) <= _LONGEST_PATH]
+            below = [self._inside(piece) for piece in pieces]
             self._below = (None not in below, [name for names in below if names for name in names])
         plain, names = self._below
         return plain and paths.ignores(names, self.places)
@@ -285,6 +288,8 @@ class Scene:
             return known[1]
         found: dict[Value, None] = {value: None}
         for cut in cuts(value):
+            if len(cut.prefix) > _LONGEST_PATH:
+                continue
             if len(found) < _MANY_PIECES or not _is_bare(cut):
                 found[_at(self.places.home, cut)] = None
         pieces = tuple(found)

@@ -11,6 +11,7 @@ import re
 from ..patterns import lazy
 from .events import Value, literal
 from .machine import Frame, Machine, State
+from .rows import counted
 from .state import Unset
 from .tree import Expr, Param
 from .values import unknown
@@ -25,7 +26,9 @@ _LIMIT = 1 << 62
 def number_value(m: Machine, st: State, fr: Frame, expr: Expr | None) -> Value:
     """The result as a word: digits, known or not."""
     result = number(m, st, fr, expr) if expr else 0
-    return unknown("a number", digits=True) if result is None else literal(str(result))
+    if result is not None:
+        return literal(str(result))
+    return unknown("a number", digits=True) if expr is None or expr.op == "word" else counted("")
 
 
 def number(m: Machine, st: State, fr: Frame, expr: Expr) -> int | None:
@@ -101,7 +104,10 @@ def _assign(m: Machine, st: State, fr: Frame, expr: Expr) -> int | None:
         result = new if expr.op == "=" else _apply(expr.op[:-1], [old, new])
     else:
         result = _apply(expr.op[0], [old, 1])
-    st.put(name, unknown(f"${name}", digits=True) if result is None else literal(str(result)))
+    if result is not None:
+        st.put(name, literal(str(result)))
+    else:
+        st.put(name, unknown(f"${name}", digits=True) if expr.op == "=" else counted(name))
     return old if expr.op.endswith("post") else result
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from .rows import MANY
 from .tree import Param, Part, Text, Word
 
 MAX_WORDS = 2000
@@ -86,8 +87,8 @@ def _sequence(body: str) -> list[list[Item]] | None:
     if len(numbers) > MAX_WORDS:
         if first.isalpha():
             raise TooMany
-        # So many numbers cannot be told apart in time: keep both ends, which is enough for paths and names.
-        return [list(str(low)), list(str(high))]
+        # So many numbers cannot be told apart in time: keep as many as show that they are many, and the last.
+        numbers = [*numbers[: MANY + 1], numbers[-1]]
     width = max(len(first), len(last)) if re.match(r"-?0\d", first) or re.match(r"-?0\d", last) else 0
     return [list(chr(number) if first.isalpha() else str(number).zfill(width)) for number in numbers]
 

@@ -64,7 +64,7 @@ def run_shell(m: Machine, st: State, fr: Frame, code: Value, program: str = "") 
     inside = st.fork()
     inside.traps = ()
     outcome = run_traps(m, inside, fr, run_code(m, inside, fr, code, program))
-    st.files = inside.files
+    st.take_files(inside)
     return outcome
 
 

@@ -74,7 +74,7 @@ def run_stmt(m: Machine, st: State, fr: Frame, stmt: Stmt) -> Outcome:
         fr = replace(fr, asynchronous=fr.asynchronous + 1)
         inside.traps = ()
         outcome = run_traps(m, inside, fr, _run_command(m, inside, fr, stmt))
-        st.files = inside.files
+        st.take_files(inside)
         return Outcome(outcome.out)
     outcome = _run_command(m, st, fr, stmt)
     if stmt.negated and outcome.status is not None:
@@ -109,7 +109,7 @@ def _pipe(m: Machine, st: State, fr: Frame, command: Pipe) -> Outcome:
             asynchronous=fr.asynchronous + (len(command.stages) > 1),
         )
         outcome = run_stmt(m, inside, inner, stage)
-        st.files = inside.files
+        st.take_files(inside)
         st.traps = inside.traps
         stdin = Stdin("pipe", outcome.out, tuple(m.trace[start:]))
     return outcome
@@ -148,7 +148,7 @@ def _block(m: Machine, st: State, fr: Frame, command: Block) -> Outcome:
         return run_stmts(m, st, fr, command.body)
     inside = st.fork()
     outcome = run_body(m, inside, replace(fr, depth=fr.depth + 1), command.body)
-    st.files = inside.files
+    st.take_files(inside)
     st.unread = inside.unread
     return outcome
 
@@ -257,7 +257,7 @@ def _coproc(m: Machine, st: State, fr: Frame, command: Coproc) -> Outcome:
     start = len(m.trace)
     inside.traps = ()
     outcome = run_traps(m, inside, inner, run_stmt(m, inside, inner, command.body))
-    st.files = inside.files
+    st.take_files(inside)
     out = Value((Hole("output of a coprocess", source=tuple(m.trace[start:])),))
     st.fds[63] = (None, Stdin("pipe", outcome.out if outcome.out.parts else out, tuple(m.trace[start:])))
     st.vars[command.name or "COPROC"] = (Array((("0", literal("63")), ("1", literal("60")))),)

@@ -6,11 +6,12 @@ from .arith import number
 from .events import Value
 from .expand import fields_of
 from .machine import DONE, Frame, Machine, Outcome, State
+from .rows import counted, is_number, to_try
 from .tree import Call, CFor, Expr, For, Stmt, While
 from .values import join, unknown
 
-MAX_TURNS = 300
-"""Turns of one loop that are followed one by one."""
+MAX_TURNS = 40
+"""Turns of one loop that are followed one by one; in those that follow, what changes counts as unknown."""
 
 
 def run_for(m: Machine, st: State, fr: Frame, command: For) -> Outcome:
@@ -21,7 +22,7 @@ def run_for(m: Machine, st: State, fr: Frame, command: For) -> Outcome:
 
     def turns(inside: State) -> Outcome:
         words = list(inside.positional) if command.items is None else fields_of(m, inside, fr, command.items)
-        for item in words:
+        for item in to_try(words, command.name):
             many = item.has_glob or any(hole.splits for hole in item.holes)
             before = inside.fork() if many else None
             inside.put(command.name, item)
@@ -46,6 +47,9 @@ def _again(
     outs.append(run_stmts(m, st, fr, body).out)
     changed = [name for name, options in st.vars.items() if first.get(name) != options and name != "_"]
     for name in changed:
+        if all(is_number(option) for option in st.vars[name]):
+            st.vars[name] = (counted(name),)
+            continue
         sources = tuple(
             event for option in st.vars[name] if isinstance(option, Value) for event in option.sources
         )
@@ -63,18 +67,28 @@ def run_cfor(m: Machine, st: State, fr: Frame, command: CFor) -> Outcome:
     _number(m, st, fr, init)
     outs: list[Value] = []
     before = st.fork()
-    for _turn in range(MAX_TURNS):
-        holds = _number(m, st, fr, cond) if cond else None
+    for turn in range(MAX_TURNS + 1):
+        holds = _number(m, st, fr, cond) if cond and turn < MAX_TURNS else None
         if holds == 0:
             break
         outs.append(run_stmts(m, st, fr, command.body).out)
         _number(m, st, fr, post)
         if holds is None:
+            _count_on(m, st, fr, post)
             _again(m, st, fr, command.body, before, outs)
             break
     if cond is None:
         _note_endless(m, st, fr, command.body)
     return Outcome(join(outs))
+
+
+def _count_on(m: Machine, st: State, fr: Frame, post: Expr | None) -> None:
+    """From here on the numbers that each turn changes may be any."""
+    first = dict(st.vars)
+    _number(m, st, fr, post)
+    for name, options in list(st.vars.items()):
+        if first.get(name) != options and all(is_number(option) for option in options):
+            st.vars[name] = (counted(name),)
 
 
 def _number(m: Machine, st: State, fr: Frame, expr: Expr | None) -> int | None:
@@ -88,14 +102,16 @@ def run_while(m: Machine, st: State, fr: Frame, command: While) -> Outcome:
     outs: list[Value] = []
     before = st.fork()
     endless = _always(command)
-    for turn in range(MAX_TURNS):
+    for turn in range(MAX_TURNS + 1):
         unread = st.unread
         status = run_stmts(m, st, fr, command.cond).status
         holds = not status if command.until and status is not None else status
         if holds is False and turn:
             break
         outs.append(run_stmts(m, st, fr, command.body).out)
-        if holds is None or endless:
+        if turn == MAX_TURNS:
+            _again(m, st, fr, command.cond + command.body, before, outs)
+        elif holds is None or endless:
             known = st.unread is not None and st.unread != unread
             if not known:
                 _again(m, st, fr, command.cond + command.body, before, outs)

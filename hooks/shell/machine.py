@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-MAX_STEPS = 8000
+MAX_STEPS = 3000
 """Commands evaluated, loops unrolled, before a text is refused."""
 MAX_EVENTS = 3000
 MAX_WORLDS = 48

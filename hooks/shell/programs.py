@@ -165,6 +165,11 @@ def _own_script(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome |
     if not is_path(program) and "PATH" not in st.vars:
         return None
     file = file_at(m, st, program) if is_path(program) else _on_path(m, st, program.text or "")
+    if file is None and st.unpacked and is_path(program):
+        from .unpacked import script_at
+
+        text = script_at(m, st, program)
+        file = File((text,)) if text is not None and text.sources else None
     if file is None or not file.contents or file.target:
         return None
     from .carriers.shells import run_script

@@ -88,7 +88,7 @@ def mapfile(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     name = names[0].text if names and names[0].text else "MAPFILE"
     text = st.unread
     found = lines(text) if text is not None else [unknown("a line of input", fr.stdin.upstream)]
-    st.vars[name] = (Array(tuple((str(index), line) for index, line in enumerate(found[:500]))),)
+    st.vars[name] = (Array(tuple((str(index), line) for index, line in enumerate(found))),)
     st.unread = EMPTY
     return DONE
 

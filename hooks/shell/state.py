@@ -12,8 +12,13 @@ from .values import EMPTY, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from .events import ExecEvent, Redirect
     from .tree import Stmt
+    from .unpacked import Unpacked
+
+    T = TypeVar("T")
 
 MAX_OPTIONS = 12
 """Possible values of one variable that are told apart; past that it counts as unknown."""
@@ -105,7 +110,7 @@ class State:
 
     __slots__ = (
         "aliases", "attributes", "calls", "cwds", "dead", "env", "exported", "fallback", "fds", "files", "functions",
-        "hashed", "locals", "oldpwd", "options", "positional", "script", "stack", "traps", "unread", "vars",
+        "hashed", "locals", "oldpwd", "options", "positional", "script", "stack", "traps", "unpacked", "unread", "vars",
     )  # fmt: skip
 
     def __init__(self, cwds: tuple[str, ...]) -> None:
@@ -129,6 +134,7 @@ class State:
         self.locals: dict[str, tuple[Value | Array | Unset, ...] | None] | None = None
         self.unread: Value | None = None
         self.traps: tuple[str, ...] = ()
+        self.unpacked: tuple[Unpacked, ...] = ()
         self.dead = False
 
     def fork(self) -> State:
@@ -152,7 +158,12 @@ class State:
         twin.calls = self.calls
         twin.locals = None if self.locals is None else self.locals.copy()
         twin.unread, twin.traps, twin.dead = self.unread, self.traps, self.dead
+        twin.unpacked = self.unpacked
         return twin
+
+    def take_files(self, inside: State) -> None:
+        """Take over what a sub-shell left on the disk."""
+        self.files, self.unpacked = inside.files, inside.unpacked
 
     def merge(self, other: State) -> None:
         """Take in another branch's possible outcomes."""
@@ -176,6 +187,7 @@ class State:
         self.fds.update(other.fds)
         self._merge_files(other)
         self.traps += tuple(code for code in other.traps if code not in self.traps)
+        self.unpacked = union(self.unpacked, other.unpacked)
         self.options |= other.options
         self.exported |= other.exported
 
@@ -230,7 +242,7 @@ class State:
         return frozenset(self.cwds + self.fallback if self.fallback else self.cwds)
 
 
-def union(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+def union(one: tuple[T, ...], other: tuple[T, ...]) -> tuple[T, ...]:
     """Both, in order, each once."""
     return one if one == other else tuple(dict.fromkeys(one + other))
 

@@ -146,7 +146,8 @@ _CARRIERS = {
     **dict.fromkeys(_words("docker podman nerdctl docker-compose podman-compose kubectl oc k3s lxc minikube vagrant"
                            " buildah distrobox toolbox systemd-nspawn lxc-attach crictl"), "carriers.containers:run"),
     "tar": "carriers.archives:tar", "gtar": "carriers.archives:tar", "bsdtar": "carriers.archives:tar",
-    "zip": "carriers.archives:zip_", "cpio": "carriers.archives:cpio", "pax": "carriers.archives:cpio", "7z": "carriers.archives:none",
+    "zip": "carriers.archives:zip_", "cpio": "carriers.archives:cpio", "pax": "carriers.archives:cpio",
+    **dict.fromkeys(_words("unzip 7z 7za 7zr unrar jar unar"), "carriers.archives:unzip"),
     **dict.fromkeys(_words("dc m4 expect tclsh wish tex latex pdflatex xelatex lualatex pdftex luatex latexmk"), "carriers.others:run"),
     **dict.fromkeys(_words("ansible salt salt-call"), "carriers.others:ansible"),
     **dict.fromkeys(_words("hg chg sl"), "carriers.others:mercurial"),

@@ -14,8 +14,8 @@ MAX_WEIGHT = 100_000
 _COMMAND, _EXPANSION, _WORD, _GLOB = 60, 60, 40, 20
 
 _HERE = re.compile(r"<<(-?)[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|\\?([\w.-]+))")
-_SINGLE = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
-_DOUBLE = re.compile(r"\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_QUOTED = re.compile(r"""'[^']*+(?:'|\Z)|"(?:[^"\\]|\\.)*+(?:"|\Z|\\\Z)|\\.""", re.DOTALL)
+"""Quotes that are not closed go to the end: whatever the text, it is gone through once."""
 _COMMANDS = re.compile(r"[;&|(\n]")
 _EXPANSIONS = re.compile(r"[$`]")
 _BLANKS = re.compile(r"[ \t]+")
@@ -25,9 +25,8 @@ _GLOBS = re.compile(r"[*?\[{]")
 def weigh(text: str) -> int:
     """Give the estimate for shell text."""
     code, expansions = _without_documents(text)
-    code = _SINGLE.sub("w", code)
-    expansions += sum(len(_EXPANSIONS.findall(found)) for found in _DOUBLE.findall(code))
-    code = _DOUBLE.sub("w", code)
+    expansions += sum(len(_EXPANSIONS.findall(one)) for one in _QUOTED.findall(code) if one[0] == '"')
+    code = _QUOTED.sub("w", code)
     expansions += len(_EXPANSIONS.findall(code))
     return (
         _COMMAND * len(_COMMANDS.findall(code))

@@ -221,7 +221,7 @@ def env(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     if not rest:
         return None
     outcome = run_argv(m, inside, inner, rest, functions=False)
-    st.files = inside.files
+    st.take_files(inside)
     return outcome
 
 

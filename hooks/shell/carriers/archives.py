@@ -10,6 +10,7 @@ from ..events import ExecEvent, Value
 from ..machine import Frame, Machine, Outcome, State
 from ..options import after, has, operands, values_of
 from ..redirects import content_of, put_file
+from ..unpacked import unpack
 from ..values import lines, unknown
 
 TAR_CODE = (
@@ -45,6 +46,8 @@ def tar(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         _made(
             m, st, event, next(values_of(words, "f", "file"), None) or (words[1] if len(words) > 1 else None)
         )
+    elif has(words, "x", "extract", "get") or re.match(r"[A-Za-z]*x", first):
+        _extract(m, st, fr, event)
     return None
 
 
@@ -92,7 +95,26 @@ def zip_(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     return None
 
 
-def none(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
-    """Archivers without such options."""
-    del m, st, fr, event
+def unzip(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """`unzip`, `7z x`, `jar xf`: what comes out of an archive that was fetched."""
+    del fr
+    words = event.argv
+    folder = next(values_of(words, "d" if event.name == "unzip" else "o"), None)
+    if not has(words, "l", "list"):
+        for archive in words:
+            if "." in archive.suffix:
+                unpack(m, st, content_of(m, st, archive), archive.show(), folder)
     return None
+
+
+def _extract(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
+    words = event.argv
+    archive = next(values_of(words, "f", "file"), None)
+    if archive is None and words and "f" in (words[0].text or "") and len(words) > 1:
+        archive = words[1]
+    folder = next(values_of(words, "C", "directory"), None)
+    if archive is None or archive.text == "-":
+        text = st.unread if st.unread is not None else fr.stdin.text
+        unpack(m, st, text, "", folder)
+    else:
+        unpack(m, st, content_of(m, st, archive), archive.show(), folder)

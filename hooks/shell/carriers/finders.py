@@ -10,10 +10,12 @@ from ..events import ExecEvent, Glob, Hole, Stdin, Value, literal
 from ..machine import DONE, Frame, Machine, Outcome, State
 from ..options import has, skip, values_of
 from ..programs import run_argv
+from ..redirects import content_of
+from ..rows import to_try
 from ..values import fields, join, lines, of, unknown
 
 MAX_ITEMS = 40
-"""Input items that are run one by one; more are given to one call."""
+"""Input items that are run a few at a time; more are given to one call."""
 
 
 def _inner(fr: Frame, event: ExecEvent) -> Frame:
@@ -89,7 +91,7 @@ def _exec(m: Machine, st: State, fr: Frame, argv: list[Value], roots: list[Value
             inside.cwds = tuple(m.places.join(cwd, root.text) for cwd in st.cwds)
             target = Value(("./", Glob("*"))) if target == root else target
         run_argv(m, inside, fr, [substituted(value, "{}", target) for value in argv])
-        st.files = inside.files
+        st.take_files(inside)
 
 
 def substituted(value: Value, mark: str, target: Value) -> Value:
@@ -195,13 +197,11 @@ def xargs(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     inside.unread = None
     calls = _calls(argv, items, mark.text if mark is not None else None, options)
     out = [run_argv(m, inside, inner, call, functions=False).out for call in calls]
-    st.files = inside.files
+    st.take_files(inside)
     return Outcome(join(out))
 
 
 def _xargs_input(m: Machine, st: State, fr: Frame, options: tuple[Value, ...]) -> Value:
-    from ..redirects import content_of
-
     file = next(values_of(options, "a", "arg-file"), None)
     if file is not None:
         found = content_of(m, st, file)
@@ -255,7 +255,7 @@ def _calls(
     argv: list[Value], items: list[Value], mark: str | None, options: tuple[Value, ...]
 ) -> list[list[Value]]:
     if mark:
-        return [[substituted(word, mark, item) for word in argv] for item in items[:MAX_ITEMS]]
+        return [[substituted(word, mark, item) for word in argv] for item in to_try(items)]
     one = next((value.text for value in values_of(options, "n", "max-args")), None) or next(
         (value.text for value in values_of(options, "L", "max-lines")), None
     )
@@ -272,15 +272,15 @@ def parallel(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | No
                                                "results", "tmpdir", "workdir", "wd", "retries", "halt", "sshlogin", "env",
                                                "basefile", "return", "load", "memfree", "nice", "tagstring"}))  # fmt: skip
     rest = list(words[at:])
-    argv, items = _parallel_items(rest)
+    argv, items = _parallel_items(m, st, rest)
     inner = _inner(fr, event)
     if items is None:
         items = lines(_xargs_input(m, st, fr, words[:at]))
     if not argv:
-        for item in items[: MAX_ITEMS * 4]:
+        for item in items:
             run_shell(m, st, inner, item, "parallel")
         return DONE
-    for item in items[:MAX_ITEMS]:
+    for item in to_try(items):
         _parallel_call(m, st, inner, argv, item)
     return None
 
@@ -295,9 +295,22 @@ def _parallel_call(m: Machine, st: State, fr: Frame, argv: list[Value], item: Va
         run_shell(m, st, fr, join(call, " "), "parallel")
 
 
-def _parallel_items(rest: list[Value]) -> tuple[list[Value], list[Value] | None]:
-    for index, value in enumerate(rest):
-        if (value.text or "").startswith(":::"):
-            items = [item for item in rest[index + 1 :] if not (item.text or "").startswith(":::")]
-            return rest[:index], items
-    return rest, None
+def _parallel_items(m: Machine, st: State, rest: list[Value]) -> tuple[list[Value], list[Value] | None]:
+    """Take the command off the items: words behind `:::`, lines of files behind `::::`."""
+    marks = [index for index, value in enumerate(rest) if (value.text or "").startswith(":::")]
+    if not marks:
+        return rest, None
+    items: list[Value] = []
+    for start, end in zip(marks, (*marks[1:], len(rest)), strict=True):
+        given = rest[start + 1 : end]
+        items += (
+            [line for file in given for line in _lines_in(m, st, file)]
+            if rest[start].text == "::::"
+            else given
+        )
+    return rest[: marks[0]], items
+
+
+def _lines_in(m: Machine, st: State, file: Value) -> list[Value]:
+    text = content_of(m, st, file)
+    return lines(text) if text is not None else [unknown(f"a line of {file.show()}")]

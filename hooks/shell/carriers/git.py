@@ -9,8 +9,9 @@ from ..code import run_code, run_shell
 from ..events import ExecEvent, Value, literal
 from ..folders import folders_named
 from ..machine import Frame, Machine, Outcome, State
-from ..options import after, skip, values_of
+from ..options import after, operands, skip, values_of
 from ..programs import make_event, run_argv
+from ..unpacked import clone
 from ..values import join, of
 from .git_settings import CODE_KEYS, NOT_CODE, keep_setting
 
@@ -84,6 +85,9 @@ def git(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
             run_shell(
                 m, here, inner, literal((value.text or value.prefix)[5:].replace("% ", "\\ ")), "git ext::"
             )
+    if name == "clone":
+        _cloned(m, here, event, rest)
+        st.unpacked = here.unpacked
     if name in {"config", "bisect", "submodule"}:
         st.vars.update({key: value for key, value in here.vars.items() if key.startswith("git alias ")})
     return None
@@ -234,6 +238,21 @@ def _clone_config(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> 
         key, equals, _text = value.prefix.partition("=")
         if equals:
             _setting(m, st, fr, key, after(value, len(key) + 1), {})
+
+
+def _cloned(m: Machine, st: State, event: ExecEvent, rest: tuple[Value, ...]) -> None:
+    """The folder that a clone makes holds code of another machine."""
+    words = operands(rest, "bojucO", CLONE_LONG)
+    address = words[0].suffix if words else ""
+    if words and ("://" in words[0].prefix or "@" in words[0].prefix or ":" in words[0].prefix):
+        named = literal(posixpath.basename(address.rstrip("/")).rpartition(":")[2].removesuffix(".git"))
+        clone(m, st, event, words[1] if len(words) > 1 else named)
+
+
+CLONE_LONG = frozenset(
+    "branch origin depth jobs upload-pack reference reference-if-able separate-git-dir config filter template"
+    " shallow-since shallow-exclude server-option bundle-uri".split()
+)
 
 
 _SUBCOMMANDS = {

@@ -23,7 +23,7 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     if "plan" in words and _DESTROYS.intersection(words):
         for file in values_of(event.argv, "", "out"):
             put_file(m, here, file, unknown("a plan that destroys", (event,)))
-        st.files = here.files
+        st.take_files(here)
     if "apply" in words:
         known = [content_of(m, here, value) for value in event.argv]
         if any(text is not None and _is_plan(text.sources) for text in known):

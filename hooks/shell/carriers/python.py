@@ -13,6 +13,7 @@ from ..machine import Frame, Machine, Outcome, State
 from ..options import after, values_of
 from ..programs import run_argv
 from ..redirects import content_of
+from ..unpacked import script_at
 from ..values import unknown
 from .shells import note_unknown_script, own_file, with_upstream
 
@@ -100,7 +101,7 @@ def _script(m: Machine, st: State, fr: Frame, event: ExecEvent, words: tuple[Val
         from .frameworks import django_words
 
         django_words(m, st, fr, words[1:])
-    content = content_of(m, st, script)
+    content = script_at(m, st, script)
     if content is None:
         note_unknown_script(m, fr, script, event.name or "python")
         return None

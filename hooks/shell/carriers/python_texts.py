@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..events import Glob, Value, literal
+from ..rows import counted
 from ..values import unknown
 from .python_files import emit
 from .python_values import Opened, PathText, Ref, is_items, join_path
@@ -230,10 +231,15 @@ def map_(walker: Walker, args: Args, named: Named) -> object:
         from .python_calls import call
 
         return [
-            call(walker, args[0], ast.Call(ast.Name("f", ast.Load()), [], []), [item], {})
-            for item in args[1][:200]
+            call(walker, args[0], ast.Call(ast.Name("f", ast.Load()), [], []), [item], {}) for item in args[1]
         ]
     return [unknown("a mapped value")]
+
+
+def range_(walker: Walker, args: Args, named: Named) -> object:
+    """`range`: some number."""
+    del walker, args, named
+    return [counted("")]
 
 
 def shell_split(walker: Walker, args: Args, named: Named) -> object:

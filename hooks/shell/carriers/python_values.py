@@ -169,7 +169,8 @@ class Evaluator:
             )
             items = [literal(item) if isinstance(item, str) else item for item in items]
         out: list[object] = []
-        for item in items[:200]:
+        for item in items:
+            self.walker.m.step()
             self.walker.bind(first.target, item)
             for rest in node.generators[1:]:
                 self.value(rest.iter)

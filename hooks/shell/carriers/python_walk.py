@@ -7,12 +7,12 @@ import contextlib
 
 from ..events import Value
 from ..machine import Frame, Machine, State
+from ..rows import to_try
 from ..values import EMPTY, join
 from .python_calls import call
 from .python_values import Evaluator, PathText, Ref, Thing, is_items
 
 MAX_CALLS = 40
-MAX_ITEMS = 30
 
 
 class Walker:
@@ -112,7 +112,8 @@ class Walker:
     def _for(self, node: ast.For) -> None:
         items = self.evaluator.lines_of(self.value(node.iter))
         if is_items(items) and items:
-            for item in items[:MAX_ITEMS]:
+            for item in to_try(items):
+                self.m.step()
                 self.bind(node.target, item)
                 self.body(node.body)
         else:

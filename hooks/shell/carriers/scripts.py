@@ -10,6 +10,7 @@ from ..events import ExecEvent, Value
 from ..machine import Frame, Machine, Outcome, State
 from ..options import after, values_of
 from ..redirects import content_of
+from ..unpacked import script_at
 from ..values import join, literal, unknown
 from .script_patterns import OWN_FILES
 from .shells import note_unknown_script, own_file, with_upstream
@@ -166,7 +167,7 @@ def _script(m: Machine, st: State, fr: Frame, name: str, rest: tuple[Value, ...]
         from .frameworks import artisan
 
         artisan(m, st, fr, rest[1:])
-    content = content_of(m, st, script)
+    content = script_at(m, st, script)
     if content is None:
         note_unknown_script(m, fr, script, name)
     else:

@@ -11,8 +11,8 @@ from ..events import ExecEvent, Value, literal
 from ..machine import DONE, Frame, Machine, Outcome, State
 from ..options import has, skip, values_of
 from ..programs import run_argv
-from ..redirects import content_of
 from ..tables import HANDLERS
+from ..unpacked import script_at
 from ..values import unknown
 
 VALUED = "oO"
@@ -74,7 +74,7 @@ def _code(m: Machine, st: State, fr: Frame, event: ExecEvent, rest: tuple[Value,
 
 def _leave(m: Machine, st: State, inside: State, fr: Frame, outcome: Outcome) -> Outcome:
     outcome = run_traps(m, inside, fr, outcome)
-    st.files = inside.files
+    st.take_files(inside)
     return Outcome(outcome.out, outcome.status)
 
 
@@ -82,7 +82,7 @@ def _script(m: Machine, st: State, fr: Frame, event: ExecEvent, rest: tuple[Valu
     script = rest[0]
     if script.text in {"/dev/stdin", "-", "/proc/self/fd/0", "/dev/fd/0"}:
         return read_stdin(m, st, fr, event, rest[1:])
-    content = content_of(m, st, script)
+    content = script_at(m, st, script)
     if content is None:
         note_unknown_script(m, fr, script, event.name or "sh")
         return None
@@ -157,7 +157,7 @@ def source_file(m: Machine, st: State, fr: Frame, value: Value, name: str) -> Ou
         text = st.unread if st.unread is not None else fr.stdin.text
         content = text if text is not None else unknown("standard input", fr.stdin.upstream)
     else:
-        found = content_of(m, st, value)
+        found = script_at(m, st, value)
         if found is None:
             note_unknown_script(m, fr, value, name)
             return None

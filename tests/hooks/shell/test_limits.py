@@ -99,17 +99,16 @@ PIECES = (
         ("(" * 5_000, "nested too deeply"),
         ("$(" * 400 + ")" * 400, "nested too deeply"),
         ("echo {1..99}{1..99}{1..99}", "too many words"),
-        ("for i in {1..400}; do for j in {1..400}; do echo $i$j; done; done", "to be judged"),
         ("rm 'x", "syntax"),
         ("bash -c 'if'", "cannot be read"),
     ],
 )
 def test_is_refused_with_the_reason(text: str, why: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     found = read_command(text, PLACES, GUARDED)
     assert found.refusal is not None
     assert why in found.refusal
-    assert time.monotonic() - began < 3
+    assert time.process_time() - began < 1
 
 
 def test_time_is_a_limit() -> None:
@@ -151,6 +150,7 @@ def test_a_long_text_that_does_much_is_refused_at_once(kind: str) -> None:
         "git apply - <<-\\EOF\n" + "\t+ a = [1, 2]; b(c)\n" * (BIG // 21) + "\tEOF",
         "echo " + "a" * BIG + " | base64 -d > a.bin",
         "echo '" + '{"a": [1, 2]}, ' * (BIG // 15) + "' > a.json",
+        'curl localhost -d "' + r"{\"a\": \"b c\", \"d\": 1}, " * (BIG // 31) + '"',
     ],
 )
 def test_a_long_text_that_is_only_carried_along_is_read_at_once(text: str) -> None:
