@@ -5,6 +5,7 @@ The first line is the plan with its groups. A torn last line, from a crash, is l
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -12,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from decurion.hooks import ConfigError
+from decurion.hooks import ConfigError, DecurionError
 
 from .plan import Plan, from_json
 
@@ -104,17 +105,31 @@ class Ledger:
             return  # torn by a crash: the state before it counts
 
     def mark(self, entry: Entry) -> Entry:
-        """Write down how a group stands now; it counts from when this returns."""
+        """Write down how a group stands now; it counts from when this returns.
+
+        Raises:
+            DecurionError: it cannot be written; what the ledger held before still counts.
+        """
         self.entries[entry.id] = entry
         data = {name: value for name, value in asdict(entry).items() if name != "targets"}
+        # A line torn by a crash ends here; an empty one is no line.
+        line = b"\n" + json.dumps(data).encode("ascii") + b"\n"
+        try:
+            self._append(line)
+        except OSError as error:
+            raise DecurionError(
+                f"{self.path} cannot be written: {error.strerror}.\nFree some space and resume the campaign."
+            ) from None
+        return entry
+
+    def _append(self, line: bytes) -> None:
         handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         try:
-            # A line torn by a crash ends here; an empty one is no line.
-            os.write(handle, b"\n" + json.dumps(data).encode("ascii") + b"\n")
+            if os.write(handle, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(handle)
         finally:
             os.close(handle)
-        return entry
 
     def open_entries(self) -> list[Entry]:
         """The groups that are not through, in order; interrupted ones first, for their work lies there."""

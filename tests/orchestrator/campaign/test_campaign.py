@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from decurion.hooks import DecurionError
 from decurion.orchestrator.campaign import (
     Campaign,
     Entry,
@@ -274,3 +276,18 @@ async def test_a_torn_ledger_is_read_up_to_the_tear(site: Site) -> None:
     ledger.mark(replace(ledger.entries["t0001"], reason="after the tear"))
     assert Ledger.read(path).entries["t0001"].reason == "after the tear"
     assert os.stat(path).st_size > len(content) - 20  # noqa: PTH116
+
+
+def test_a_full_disk_is_told_and_what_was_written_before_counts(site: Site) -> None:
+    plan = load_plan(None, {"task": "t {path}", "targets": {"each": ["src/*"]}})
+    path = site.state / "campaign.jsonl"
+    ledger = Ledger.create(path, plan, [("src/f0.py",)])
+    running = ledger.mark(replace(ledger.entries["t0001"], state="running"))
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 20, limit[1]))  # half a line finds room
+    try:
+        with pytest.raises(DecurionError, match="cannot be written: No space left"):
+            ledger.mark(replace(running, state="done"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert Ledger.read(path).entries["t0001"].state == "running"
