@@ -103,6 +103,8 @@ class Session:
     context: str = ""
     """What hooks on the session's start want the lead to know."""
     finished: Finished | None = None
+    go_on: str = "resume"
+    """The command that goes on with it."""
 
     @property
     def shared(self) -> Shared:
@@ -129,14 +131,14 @@ class Session:
         ref = RunRef(self.id, "lead", "lead")
         said = await self._submitted(ref, prompt) if prompt.strip() else ""
         if isinstance(said, SubagentResult):
-            return self._finish(Finished(self.id, said))
+            return self.finish(Finished(self.id, said))
         lead = await self.team.run_lead(said)
         finished = Finished(self.id, lead, tuple(self.team.results))
         if self.isolation is not None and self.isolation.used:
             finished = await self.isolation.bring_home(finished)
         elif self.options.work.verify and lead.status == "completed":
             finished = await self._checked(ref, finished)
-        return self._finish(finished)
+        return self.finish(finished)
 
     async def _submitted(self, ref: RunRef, prompt: str) -> str | SubagentResult:
         """Ask the prompt's gates; give the whole prompt for the lead, or the result of a refusal."""
@@ -181,15 +183,16 @@ class Session:
 
     def cut_short(self, error: str = "") -> Finished:
         """Note the end of a session that was stopped from outside, or by an error."""
-        further = "" if self.options.passing else f" Go on with: {program()} resume {self.id}"
+        further = "" if self.options.passing else f" Go on with: {program()} {self.go_on} {self.id}"
         lead = SubagentResult("lead", "lead", "cancelled", "", partial=True)
         lead, children = self.team.cut_short.pop("lead", lead), self.team.cut_short.values()
         if error:
             lead = replace(lead, status="error", error=error)
         lead = replace(lead, summary=f"{'Ended by an error' if error else 'Interrupted'}.{further}")
-        return self._finish(Finished(self.id, lead, (*self.team.results, *children)))
+        return self.finish(Finished(self.id, lead, (*self.team.results, *children)))
 
-    def _finish(self, finished: Finished) -> Finished:
+    def finish(self, finished: Finished) -> Finished:
+        """Note how the session ended."""
         self.finished = finished
         write_private(
             self.folder / "result.json", orjson.dumps(finished.as_json(), option=orjson.OPT_INDENT_2)

@@ -16,6 +16,9 @@ from decurion.hooks.audit import project_dir
 SAID = "options.json"
 """The name, in a session's folder, of what the command line said when it was started."""
 
+LEDGER = "campaign.jsonl"
+"""The name, in the folder of a session that is a campaign, of its ledger."""
+
 _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}\Z")
 
 
@@ -30,6 +33,8 @@ class SessionInfo:
     changed: datetime
     subagents: int
     prompt: str
+    go_on: str = "resume"
+    """The command that goes on with it."""
 
 
 def session_folders(workspace: Path) -> list[Path]:
@@ -77,7 +82,20 @@ def describe_session(folder: Path) -> SessionInfo:
         changed=datetime.fromtimestamp((folder / "audit.jsonl").stat().st_mtime, UTC),
         subagents=len(list((folder / "subagents").glob("*.jsonl"))) if (folder / "subagents").is_dir() else 0,
         prompt=_first_prompt(folder),
+        go_on="campaign resume" if (folder / LEDGER).is_file() else "resume",
     )
+
+
+def find_resumable(workspace: Path, wanted: str) -> Path:
+    """Find a session whose lead can be gone on with.
+
+    Raises:
+        UsageError: there is none, or it is a campaign, which has no lead.
+    """
+    folder = find_session(workspace, wanted)
+    if (folder / LEDGER).is_file():
+        raise UsageError(f"{folder.name} is a campaign: decurion campaign resume {folder.name}")
+    return folder
 
 
 def keep_said(folder: Path, said: Mapping[str, object]) -> None:

@@ -16,11 +16,13 @@ from decurion.hooks import DecurionError
 from ..git import Isolation, Left, Resolve, Work, Worktree
 from ..git.commands import run_shell
 from ..git.run import shown
+from ..screen import counted
 from .ledger import Entry, Ledger
 from .plan import filled, places
 from .targets import project_files, tests_of
 
 CHECK_SECONDS = 600.0
+SPENT = "the budget"
 LOG_SHOWN = 3_000
 """Characters of a failed check that the next attempt is shown."""
 
@@ -84,6 +86,19 @@ class Report:
             not self.stopped and self.verified is not False and all(e.state != "failed" for e in self.entries)
         )
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether it ended because its budget did."""
+        return self.stopped.startswith(SPENT)
+
+    @property
+    def problem(self) -> str:
+        """What is not well, in a few words; empty where all is."""
+        failed = sum(entry.state == "failed" for entry in self.entries)
+        if self.ok or self.stopped:
+            return self.stopped
+        return f"{counted(failed, 'target')} failed" if failed else "the check of the whole failed"
+
 
 class Campaign:
     """One campaign in one repository. `changed` is told of each entry that moves on."""
@@ -141,7 +156,7 @@ class Campaign:
     def _out_of_money(self) -> bool:
         budget, spent = self.ledger.plan.budget_usd, self.ledger.usd
         if budget is not None and spent is not None and spent >= budget:
-            self._stopped = f"the budget of ${budget:.2f} is spent"
+            self._stopped = f"{SPENT} of ${budget:.2f} is spent"
         return bool(self._stopped)
 
     async def _settle(self, entry: Entry) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from decurion.agents.moments import Listener, ignore
+from decurion.agents.result import SubagentResult
 from decurion.agents.task import Order
 from decurion.hooks import DecurionError, RunRef, UsageError
 from decurion.hooks.audit import project_dir
@@ -16,14 +17,13 @@ from ..git import Worktree
 from ..git.preflight import survey
 from ..isolation import Desk
 from ..options import SessionOptions
-from ..session import Session, open_session
+from ..screen import counted
+from ..session import Finished, Session, open_session
+from ..sessions import LEDGER
 from .ledger import Entry, Ledger
 from .plan import Plan
 from .running import Campaign, Report, Subtask, SubtaskResult
 from .targets import find_targets, in_groups
-
-LEDGER = "campaign.jsonl"
-"""The ledger's name in the session's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,7 @@ async def run_campaign(
     targets = () if options.resume else await find_targets(plan, options.workspace)
     async with open_session(options, listen) as session:
         assert session.isolation is not None
+        session.go_on = "campaign resume"
         if plan.agent not in {definition.name for definition in session.shared.catalogue.subagents()}:
             known = ", ".join(definition.name for definition in session.shared.catalogue.subagents())
             raise UsageError(f"There is no subagent {plan.agent!r}; known are {known}.")
@@ -75,7 +76,21 @@ async def run_campaign(
         session.log.write(
             ref, "merge", branch=report.branch, merged=ledger.count("done"), left=ledger.count("failed")
         )
+        session.finish(_finished(session, report))
         return session.id, report
+
+
+def _finished(session: Session, report: Report) -> Finished:
+    """Say how the campaign ended in the words of any session: its lead is whoever started it."""
+    error = report.problem
+    status = "completed" if report.ok else "budget" if report.is_spent else "error"
+    done = sum(entry.state == "done" for entry in report.entries)
+    summary = (
+        f"Campaign: {done} of {counted(len(report.entries), 'target')} done{f', {error}' if error else ''}."
+    )
+    lead = SubagentResult("lead", "lead", status, summary, partial=not report.ok, error=error)
+    results = tuple(session.team.results)
+    return Finished(session.id, lead, results, report.verified, branch=report.branch or "")
 
 
 def _ledger(session: Session, plan: Plan, targets: tuple[str, ...]) -> Ledger:

@@ -15,7 +15,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
+from rich.table import Column, Table
 
 from ..git.run import shown
 from .ledger import Entry, Ledger
@@ -65,7 +65,7 @@ class View:
 
 def table(entries: tuple[Entry, ...]) -> Table:
     """The final table: every group, how it ended, what it took."""
-    made = Table("target", "state", "attempts", "files", "cost", "time", "reason")
+    made = Table(Column("target", overflow="fold"), "state", "attempts", "files", "cost", "time", "reason")
     for entry in entries:
         made.add_row(
             escape(_names(entry)),

@@ -168,7 +168,7 @@ def _run(wanted: SessionOptions, plan: Plan, given: dict[str, Any]) -> int:
         _print_json({"session_id": session_id, **asdict(report), "ok": report.ok})
     else:
         _print_report(session_id, report, applied=given["apply"] and report.ok)
-    return 0 if report.ok else 124 if report.stopped.startswith("the budget") else 1
+    return 0 if report.ok else 124 if report.is_spent else 1
 
 
 async def _until_signal(

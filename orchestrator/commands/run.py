@@ -237,9 +237,9 @@ def resumed_options(given: dict[str, Any], session: str) -> SessionOptions:
     Raises:
         UsageError: there is no such session, or options contradict each other.
     """
-    from ..sessions import find_session
+    from ..sessions import find_resumable
 
-    folder = find_session(workspace_of(given), session)
+    folder = find_resumable(workspace_of(given), session)
     return session_options({**recalled(given, folder), "resume": folder.name})
 
 

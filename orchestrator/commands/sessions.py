@@ -56,7 +56,7 @@ def show_session(workspace: Path, session: str) -> None:
         lead = orjson.loads(result.read_bytes())["lead"]
         click.echo(f"\n{on_screen(lead['summary'])}")
     if info.state == "open":
-        click.echo(f"\nGo on with: {program()} resume {info.id}")
+        click.echo(f"\nGo on with: {program()} {info.go_on} {info.id}")
 
 
 @command.command("clean")

@@ -66,6 +66,8 @@ def test_a_campaign_that_is_cut_short_goes_on(repository: Repository, signum: in
         run = campaign.ended(30)
     assert run.returncode == code
     assert ("Go on with: decurion campaign resume " in run.stderr) is (signum == signal.SIGINT)
+    if signum == signal.SIGINT:
+        assert "Go on with: decurion campaign resume " in decurion(repository.path, "sessions", "show").stdout
     done = [entry for entry in entries(repository) if entry["state"] in {"done", "skipped"}]
     assert len(done) >= 2
     again = decurion(repository.path, "campaign", "resume")  # the model is the one it was started with
@@ -99,6 +101,13 @@ def test_a_campaign_is_applied_and_undone_from_the_command_line(repository: Repo
     assert "def read_config" in repository.read("src/app/config.py")
     shown = decurion(repository.path, "campaign", "status", "--json")
     assert '"state": "done"' in shown.stdout
+    ended = decurion(repository.path, "sessions", "show").stdout
+    assert "  completed  " in ended
+    assert "Campaign: 3 of 3 targets done." in ended
+    assert "Go on with" not in ended
+    lead = decurion(repository.path, "resume")
+    assert (lead.returncode, lead.stderr.count("\n")) == (2, 1)
+    assert "decurion campaign resume" in lead.stderr
     assert "src/app/config.py" in decurion(repository.path, "undo", "--dry-run").stdout
     assert decurion(repository.path, "undo").returncode == 0
     assert repository.status() == status
