@@ -40,6 +40,7 @@ bench-peers: .venv/run.stamp ## Other guards beside the law, by name and version
 bench-crash: .venv/test.stamp ## Whole sessions killed at 20 moments (RUNS=200), each proven and resumed
 	@$(PY) -P bench/crash.py --runs $(or $(RUNS),20)
 	@$(PY) -P bench/crash.py --agents 50 --turns 2 --runs $(or $(RUNS_OF_50),3)
+	@$(PY) -P bench/crash.py --engine pipe --runs $(or $(RUNS_OF_WORKERS),5)
 
 bench-git: .venv/test.stamp ## Worktrees: time to make, merge and remove
 	@$(PY) -P bench/git.py

@@ -11,6 +11,7 @@ access time of a file read. It is killed where its log has grown to a random siz
 
     python bench/crash.py --runs 200                    # a lead and 8 subagents
     python bench/crash.py --agents 50 --turns 2 --runs 5
+    python bench/crash.py --engine pipe --runs 20       # each subagent a worker program
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class Plan:
 
     agents: int = 8
     turns: int = 4
+    engine: str = "inprocess"
 
     async def answer(self, request: Request) -> Answer:
         """Answer as the lead or as the subagent whose part stands in its task; by the history alone."""
@@ -122,7 +124,9 @@ class Run:
     def session(self) -> subprocess.Popen[str]:
         """Start the session that is to be killed."""
         self.plan.prepare(self.workspace)
-        return self.start("run", "-p", "--parallel", str(self.plan.agents), "Have all parts done.")
+        plan = self.plan
+        options = ("-p", "--parallel", str(plan.agents), "--engine", plan.engine)
+        return self.start("run", *options, "Have all parts done.")
 
     def expect(self, fine: object, problem: str) -> None:
         """Note a problem unless all is fine."""
@@ -276,9 +280,10 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--agents", type=int, default=8)
     parser.add_argument("--turns", type=int, default=4)
+    parser.add_argument("--engine", choices=("inprocess", "pipe"), default="inprocess")
     parser.add_argument("--first", type=int, default=0, help="the number of the first run, to repeat one")
     given = parser.parse_args()
-    plan, told, began = Plan(given.agents, given.turns), Told(), time.monotonic()
+    plan, told, began = Plan(given.agents, given.turns, given.engine), Told(), time.monotonic()
     with (
         tempfile.TemporaryDirectory(prefix="decurion-crash-", ignore_cleanup_errors=True) as scratch,
         serve_in_thread(plan.answer, Options(record=False)) as api,
