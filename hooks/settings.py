@@ -43,6 +43,8 @@ class Settings:
     what it likes."""
     notes: tuple[str, ...] = ()
     trust: Trust = "nothing"
+    brought: tuple[str, ...] = ()
+    """What the project's files allow; part of `allow` where it is trusted."""
 
 
 @frozen
@@ -110,6 +112,7 @@ def _combine(own: list[SettingsFile], brought: list[SettingsFile], trust: Trust,
         env={name: value for file in own for name, value in file.env},
         notes=tuple(notes),
         trust=trust,
+        brought=tuple(rule for file in brought for rule in file.allow),
     )
 
 

@@ -83,6 +83,8 @@ def _show(settings: Settings, parts: tuple[str, ...]) -> None:
     for hook in own:
         text = hook.command if isinstance(hook.command, str) else " ".join(hook.command)
         click.echo(f"  {hook.event} [{on_a_line(hook.matcher or '*')}]: {on_a_line(text)}")
+    for rule in settings.brought:
+        click.echo(f"  allowed without a question: {on_a_line(rule)}")
     click.echo("What would run, or is named by it:")
     for part in parts:
         click.echo(f"  {on_a_line(part)}")

@@ -15,7 +15,10 @@ from tests.program import decurion
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     handler = {"type": "command", "command": ".claude/hooks/check.sh --strict"}
-    settings = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [handler]}]}}
+    settings = {
+        "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [handler]}]},
+        "permissions": {"allow": ["Bash(docker push:*)"]},
+    }
     (tmp_path / ".claude/hooks").mkdir(parents=True)
     (tmp_path / ".claude/settings.json").write_text(json.dumps(settings))
     (tmp_path / ".claude/hooks/check.sh").write_text("exit 0")
@@ -27,6 +30,7 @@ def test_trusting_shows_what_will_run_and_lasts(project: Path, capsys: pytest.Ca
     shown = capsys.readouterr().out
     assert "PreToolUse [Bash]: .claude/hooks/check.sh --strict" in shown
     assert ".claude/hooks/check.sh\n" in shown
+    assert "allowed without a question: Bash(docker push:*)" in shown
     assert f"Trusted: {project}" in shown
     assert load_settings(project).trust == "trusted"
 
@@ -101,5 +105,8 @@ def test_a_session_says_aloud_what_is_not_in_force_however_quiet_it_is(
     project: Path, quiet: tuple[str, ...]
 ) -> None:
     run = decurion(project, "run", "--model", "offline", *quiet, "rename aaa to bbb")
-    assert "1 hook configured by this project is not trusted yet and not in force" in run.stderr
+    assert (
+        "1 hook and 1 permission configured by this project are not trusted yet and not in force"
+        in run.stderr
+    )
     assert f"decurion trust {project}" in run.stderr
