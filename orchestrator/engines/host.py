@@ -65,10 +65,17 @@ class Host:
     call_environ: CallEnviron
     first: bool = True
     """Whether this is the agent's first attempt; only its beginning is shown."""
+    template: ModelRequest = field(init=False)
+    """What all requests of the agent have in common; its siblings' share tools and system to the byte."""
     _mirrors: dict[bool, Mirror] = field(default_factory=lambda: {False: Mirror(), True: Mirror()})
     _open: dict[str, tuple[RunRef, ToolCall]] = field(default_factory=dict[str, tuple[RunRef, ToolCall]])
     """Calls that were said to begin and not to have ended."""
     _drawer: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        shared, assignment = self.shared, self.assignment
+        definition = shared.catalogue.found[assignment.order.agent_type]
+        self.template = request_template(shared, assignment.ref, definition, tools_of(shared, assignment))
 
     # ---- told ----
 
@@ -195,13 +202,6 @@ class Host:
     async def _count(self, question: Mapping[str, Any]) -> int | None:
         count = self.shared.keeper.count
         return await count(self._request(question)) if count else None
-
-    @property
-    def template(self) -> ModelRequest:
-        """What all requests of the agent have in common; its siblings' share tools and system to the byte."""
-        shared, assignment = self.shared, self.assignment
-        definition = shared.catalogue.found[assignment.order.agent_type]
-        return request_template(shared, assignment.ref, definition, tools_of(shared, assignment))
 
     def _request(self, question: Mapping[str, Any]) -> ModelRequest:
         history = self._mirrors[question["quiet"]].follow(question["kept"], question["messages"])

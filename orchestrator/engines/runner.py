@@ -70,7 +70,7 @@ class EngineRunner:
     own: frozenset[str] = frozenset()
     call_environ: CallEnviron = nothing_more
     newest: dict[str, int] = field(default_factory=dict[str, int])
-    """The newest attempt at each agent that is on record: numbers go on from there after a crash."""
+    """The newest attempt at each agent: numbers go on from there, after a crash too, so that none comes twice."""
 
     async def __call__(self, shared: Shared, assignment: Assignment, cut_short: CutShort) -> SubagentResult:
         """Run one subagent to its end.
@@ -120,11 +120,7 @@ class _Run:
         except BaseException as error:
             self.host.close()
             if not self.is_cut_short:
-                words = str(error) if isinstance(error, DecurionError) else "interrupted"
-                status = "error" if isinstance(error, Exception) else "cancelled"
-                self._cut_short(
-                    self.host.counted(as_left(self.shared, self.assignment, Ending(status, error=words)))
-                )
+                self._cut_short(self.host.counted(as_left(self.shared, self.assignment, _ending(error))))
             raise
 
     def _take_on(self, assignment: Assignment) -> None:
@@ -147,6 +143,7 @@ class _Run:
     async def _again(self, spec: Spec, lost: Result) -> Spec:
         """Settle what a lost attempt left open, and take the files back to where its history ends."""
         shared, assignment = self.shared, self.assignment
+        self.runner.newest[spec.agent] = spec.attempt
         self.host.close()
         text = f"attempt {spec.attempt - 1} at {assignment.ref.agent_id} was lost ({lost.error}); it goes on in another"
         shared.log.write(assignment.ref, "note", reason=text)
@@ -188,7 +185,7 @@ class _Run:
 
     def _spec(self, work: str, args: Mapping[str, Any]) -> Spec:
         ref = self.assignment.ref
-        attempt = self.runner.newest.get(ref.agent_id, 0) + 1
+        attempt = self.runner.newest[ref.agent_id] = self.runner.newest.get(ref.agent_id, 0) + 1
         return Spec(ref.session_id, ref.agent_id, attempt, work, args, Limits(idle_s=None))
 
     def _args(self) -> dict[str, Any]:
@@ -229,6 +226,13 @@ class _Run:
             "example": tool.example,
         }
         return {"name": tool.name, "ships": False, "tool": told}
+
+
+def _ending(error: BaseException) -> Ending:
+    """How a subagent ended of which a failure of the session, or its end, is all that is known."""
+    if isinstance(error, Exception):
+        return Ending("error", error=f"{type(error).__name__}: {error}")
+    return Ending("cancelled", error="interrupted")
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -116,6 +116,28 @@ def workers(parent: int | None = None) -> list[int]:
         if b"engines.worker" in line and fields[0] != "Z" and int(fields[1]) == (parent or os.getpid()):
             found.append(int(stat.parent.name))
     return found
+
+
+def running(word: str) -> list[str]:
+    """The processes that were started with a word."""
+    found: list[str] = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found.append(path.read_text())
+    return [line for line in found if word in line]
+
+
+@dataclass(frozen=True)
+class Here:
+    """A workplace that nobody looks after."""
+
+    path: Path
+    environ: Mapping[str, str] = field(default_factory=dict[str, str])
+    goes_back: bool = False
+
+    async def checkpoint(self, turn: int) -> None: ...
+
+    async def finish(self, message: str) -> None: ...
 
 
 def kill_workers() -> None:

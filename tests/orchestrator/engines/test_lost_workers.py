@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from tests.orchestrator.engines.playing import (
     killer,
     options,
     play,
+    running,
     shout,
     workers,
 )
@@ -85,15 +85,6 @@ async def test_a_call_whose_worker_is_gone_is_ended_and_has_its_end_on_record(tm
         records = [(r["event"], r.get("is_error")) for r in played.of_hand("planned", "done")]
         assert records == [("planned", None), ("done", True)]
     assert not running("29.25")
-
-
-def running(word: str) -> list[str]:
-    """The processes that were started with a word."""
-    found: list[str] = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            found.append(path.read_text())
-    return [line for line in found if word in line]
 
 
 async def test_what_a_lost_worker_asked_the_model_is_dropped_and_asked_again(tmp_path: Path) -> None:

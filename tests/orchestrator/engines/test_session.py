@@ -7,13 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from decurion.agents.moments import AgentFinished, CallChanged, Moment, TextArrived, TodosChanged
+from decurion.agents.task import Order
 from decurion.hooks import AuditError, Decision, Event, Hook, ToolCall, ask, deny
 from decurion.hooks.audit import AuditLog
 from decurion.orchestrator.options import EngineName, LimitOptions
+from decurion.orchestrator.session import open_session
 from tests.orchestrator.engines.playing import (
+    Here,
     Line,
     Played,
     Playing,
@@ -23,6 +27,7 @@ from tests.orchestrator.engines.playing import (
     isolated,
     options,
     play,
+    running,
     workers,
 )
 
@@ -189,3 +194,24 @@ async def test_a_log_that_fails_ends_the_session_and_nothing_runs(
     assert (tmp_path / "work/first").exists()
     assert not (tmp_path / "work/second").exists()
     assert not workers()
+
+
+async def test_an_agent_that_was_interrupted_goes_on_within_the_same_session(
+    tmp_path: Path, engine: EngineName
+) -> None:
+    """What it had done is told with its interruption, its command is ended, and the second time it comes to its end."""
+    begun = anyio.Path(tmp_path / "work/begun")
+    model = Playing(bash("echo x >> ran"), bash("touch begun; sleep 28.75"), "done")
+    order = Order("Do it.", "hand")
+    async with open_session(options(tmp_path, model, engine)) as session:
+        async with anyio.create_task_group() as group:
+            group.start_soon(session.team.run_at, order, Here(tmp_path / "work"), "one-1")
+            while not await begun.exists():  # noqa: ASYNC110 - nothing tells of it
+                await anyio.sleep(0.01)
+            group.cancel_scope.cancel()
+        first = session.team.cut_short["one-1"]
+        assert (first.status, first.turns, first.commands.run) == ("cancelled", 2, 1)
+        assert not running("28.75")
+        second = await session.team.run_at(order, Here(tmp_path / "work"), "one-1")
+    assert (second.status, second.turns, second.summary) == ("completed", 3, "done")
+    assert (tmp_path / "work/ran").read_text() == "x\n"
