@@ -24,7 +24,9 @@ def read_effort(said: object, source: str) -> str:
 
 
 def read_thinking(said: object, source: str) -> Mapping[str, Any] | None:
-    """Give the request's `thinking` for `adaptive`, `off` or a budget in tokens; None, the model's own way, for nothing.
+    """Give the request's `thinking` for `adaptive`, `between-tools`, `off` or a budget in tokens; None for nothing.
+
+    None leaves it to the model. Between tools alone is the least that the newer models take; they refuse `off`.
 
     Raises:
         ConfigError: it is none of these, or the budget is out of bounds.
@@ -34,11 +36,14 @@ def read_thinking(said: object, source: str) -> Mapping[str, Any] | None:
         return None
     if text == "adaptive":
         return {"type": "adaptive"}
+    if text in ("between-tools", "betweentools"):  # the underscores are gone by now
+        return {"type": "between_tools"}
     if text == "off" or said is False:  # YAML reads `off` as false
         return {"type": "disabled"}
     if text.isascii() and text.isdigit() and SMALLEST_BUDGET <= int(text) <= LARGEST_BUDGET:
         return {"type": "enabled", "budget_tokens": int(text)}
     bounds = f"{SMALLEST_BUDGET:,} to {LARGEST_BUDGET:,}"
     raise ConfigError(
-        f"thinking is `adaptive`, `off` or a number of tokens from {bounds}, not {said!r}", source
+        f"thinking is `adaptive`, `between-tools`, `off` or a number of tokens from {bounds}, not {said!r}",
+        source,
     )

@@ -115,7 +115,7 @@ class Tries:
         self._loaded = 0
         data = {"from": tired, "to": self.model, "reason": str(failure.error)}
         self._observe(WireEvent("fallback", self._request.ref, data))
-        self.report(Progress("retry", f"{tired} is overloaded; asking {self.model}"))
+        self.report(Progress("retry", f"{tired} is not to be had; asking {self.model}"))
 
 
 def _failure(state: tenacity.RetryCallState) -> Failure:

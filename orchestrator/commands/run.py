@@ -52,7 +52,7 @@ MODEL = (
     click.option("--provider", type=click.Choice(["anthropic", "bedrock", "vertex", "foundry"]), default="anthropic", help="The door to the models."),
     click.option("--base-url", default="", help="An Anthropic-compatible endpoint. Default: ANTHROPIC_BASE_URL."),
     click.option("--effort", default="", metavar="LEVEL", help="How hard the models work: low, medium, high, xhigh, max."),
-    click.option("--thinking", default="", metavar="HOW", help="adaptive, off, or how many tokens to think with at most."),
+    click.option("--thinking", default="", metavar="HOW", help="adaptive, between-tools (the least that newer models take), off, or how many tokens to think with at most."),
     click.option("--clear-above", type=click.IntRange(1), default=None, metavar="TOKENS", help="Let the API clear old tool results above so many (context editing, its beta); without it decurion does near the end of the window."),
     click.option("--without", multiple=True, type=click.Choice(_WITHOUT), help="What the endpoint lacks."),
 )  # fmt: skip

@@ -120,8 +120,11 @@ def full(turns: int = 60) -> History:
 
 
 @pytest.mark.anyio
-async def test_the_api_sums_up_where_it_offers_to_and_its_block_goes_back_first_and_unchanged() -> None:
-    async with wired(summing_up, clear_above=50_000) as wire:
+@pytest.mark.parametrize("streaming", [True, False])
+async def test_the_api_sums_up_where_it_offers_to_and_its_block_goes_back_first_and_unchanged(
+    streaming: bool,
+) -> None:
+    async with wired(summing_up, clear_above=50_000, switches=Switches(streaming=streaming)) as wire:
         history, keeper = full(), keeper_of(wire)
         done = await keeper.before_request(request_of(history), keep="[>] rename")
         assert done
