@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import cast
 
 from ..errors import ConfigError
-from .match import BUT, LAST, OPERAND_WORDS, SOURCES, TARGETS
 from .model import CONDITION_FIELDS, FINDINGS, Condition
+from .predicates import BUT, LAST, OPERAND_WORDS, SOURCES, TARGETS
 from .sql import KINDS
 
 TYPE_CHECKING = False

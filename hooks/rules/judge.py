@@ -11,9 +11,10 @@ from ..shell import read_command
 from ..shell.events import ExecEvent, Reading, Value
 from .arguments import Grammars
 from .glob import text_fits
-from .match import Matcher, program_fits
+from .match import Matcher
 from .model import FINDINGS, RuleSet, unpack, unpack_rule, unpack_tables
 from .pathset import PathSet
+from .predicates import program_fits
 from .scene import Scene
 
 TYPE_CHECKING = False

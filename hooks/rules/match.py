@@ -5,8 +5,7 @@ from __future__ import annotations
 from . import sql
 from .arguments import asks_for_help, exact_flag, has_flag, rests_after
 from .glob import fits_any, longest, text_fits
-from .paths import BUILT_IN
-from .pathset import one_pattern
+from .predicates import COUNTED, LAST, SOURCES, TARGETS, predicate_of, program_fits, value_holds
 from .scene import ELSEWHERE, FED, REDIRECTS, SETS, WRITES
 
 TYPE_CHECKING = False
@@ -14,22 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from ..shell.events import Redirect, Value
+    from ..shell.events import Redirect
     from .arguments import Word
     from .model import Condition, Rule
     from .scene import Scene
 
     Test = Callable[[tuple[Any, ...], Scene], bool]
-    Predicate = Callable[[Value, Scene], bool]
-
-TARGETS = "but-first "
-"""Before a predicate over operands: the first one, which says what to do with the others, does not count."""
-SOURCES = "but-last "
-"""Before a predicate over operands: the last one, where things go to, does not count."""
-LAST = "last "
-"""Before a predicate over operands: only the last one counts, where things go to."""
-BUT = " but "
-"""Between a path predicate and a path set: the place satisfies the one and is surely not in the other."""
 
 FEW = 2
 """How many things beside the program a rule must ask for to be held against a program nobody knows."""
@@ -126,11 +115,6 @@ def _found(kinds: tuple[str, ...], scene: Scene) -> bool:
     return scene.finding in kinds
 
 
-def program_fits(name: str, patterns: tuple[str, ...]) -> bool:
-    """Tell whether a program's name is one of the patterns."""
-    return any(name == pattern or ("*" in pattern and text_fits(name, pattern)) for pattern in patterns)
-
-
 def _fits_words(condition: Condition, scene: Scene, flag: Callable[..., bool]) -> bool:
     if not (condition.subcommand or condition.flags or condition.operands or condition.all_operands):
         return True
@@ -154,8 +138,8 @@ def _fits_operands(condition: Condition, words: tuple[Word, ...], scene: Scene) 
 def _operand(predicate: str, words: tuple[Word, ...], scene: Scene) -> bool:
     if predicate == "none":
         return not any(not word.maybe for word in words)
-    if predicate in _COUNTED:
-        return len(words) > _COUNTED[predicate]
+    if predicate in COUNTED:
+        return len(words) > COUNTED[predicate]
     if predicate.startswith(TARGETS):
         return any(value_holds(predicate.removeprefix(TARGETS), word.value, scene) for word in words[1:])
     if predicate.startswith(LAST):
@@ -163,97 +147,6 @@ def _operand(predicate: str, words: tuple[Word, ...], scene: Scene) -> bool:
     if predicate.startswith(SOURCES):
         return any(value_holds(predicate.removeprefix(SOURCES), word.value, scene) for word in words[:-1])
     return any(value_holds(predicate, word.value, scene) for word in words)
-
-
-def value_holds(predicate: str, value: Value, scene: Scene) -> bool:
-    """Tell whether one predicate may hold for one word.
-
-    `=TEXT` is a shell-style pattern over the word, `NAME= PREDICATE` looks behind a key (`of= device`), `path PATTERN`
-    is a path pattern, `PREDICATE but SET` spares the places of a set, `from A|B` asks whose output it is, `secret-variable` and `unknown` ask about holes, anything
-    else is a path predicate or path set.
-    """
-    return predicate_of(predicate)(value, scene)
-
-
-def predicate_of(predicate: str) -> Predicate:
-    """Give a predicate as `value_holds` reads it, made ready once: rules are few."""
-    found = _ready.get(predicate)
-    if found is None:
-        found = _ready[predicate] = _made_ready(predicate)
-    return found
-
-
-def _made_ready(predicate: str) -> Predicate:
-    if predicate.startswith("="):
-        pattern, piece = predicate[1:], longest(predicate[1:])
-        return lambda value, _: (
-            (value.text is None or piece in value.text.lower()) and _text_is(value, pattern)
-        )
-    word, _, rest = predicate.partition(" ")
-    if not rest:
-        test = _PLAIN.get(word)
-        return (lambda value, _: test(value)) if test else (lambda value, scene: scene.holds(word, value))
-    if word.endswith("="):
-        inner = predicate_of(rest)
-        return lambda value, scene: value.prefix.startswith(word) and inner(_behind(value, len(word)), scene)
-    if word == "path":
-        return lambda value, scene: scene.in_set(one_pattern(rest), value)
-    if rest.startswith(_BUT):
-        return lambda value, scene: scene.holds_but(word, rest[len(_BUT) :], value)
-    names = tuple(rest.split("|"))
-    return lambda value, _: _comes_from(value, names)
-
-
-_ready: dict[str, Predicate] = {}
-_BUT = BUT.lstrip()
-_COUNTED = {"several": 1, "crowd": 20}
-"""Predicates over how many operands there are."""
-
-
-def _comes_from(value: Value, names: tuple[str, ...]) -> bool:
-    return any(event.name and program_fits(event.name, names) for event in value.sources)
-
-
-def _is_unknown(value: Value) -> bool:
-    return value.is_opaque and not all(hole.digits for hole in value.holes)
-
-
-def _holds_secret(value: Value) -> bool:
-    return any(is_secret_name(hole.variable) for hole in value.holes)
-
-
-def _behind(value: Value, count: int) -> Value:
-    head = value.prefix[count:]
-    return type(value)((*((head,) if head else ()), *value.parts[1:]))
-
-
-def _text_is(value: Value, pattern: str) -> bool:
-    text = value.text
-    if text is not None:
-        return text == pattern or text_fits(text, pattern)
-    return text_fits(value.show(), pattern) or (value.has_glob and value.could_be(pattern))
-
-
-_PLAIN: dict[str, Callable[[Value], bool]] = {"unknown": _is_unknown, "secret-variable": _holds_secret}
-"""Predicates over a word that are not about places."""
-
-_SECRET_WORDS = (
-    "TOKEN",
-    "SECRET",
-    "PASSWORD",
-    "PASSWD",
-    "API_KEY",
-    "APIKEY",
-    "ACCESS_KEY",
-    "PRIVATE_KEY",
-    "CREDENTIAL",
-)
-
-
-def is_secret_name(variable: str) -> bool:
-    """Tell whether a variable's name says that it holds a secret."""
-    name = variable.upper()
-    return any(word in name for word in _SECRET_WORDS)
 
 
 def _fed_by(names: tuple[str, ...], scene: Scene) -> bool:
@@ -286,7 +179,10 @@ def _redirect_is(redirect: Redirect, wanted: str, scene: Scene) -> bool:
 
 
 def _runs_at(patterns: tuple[str, ...], scene: Scene) -> bool:
-    return any(text_fits(scene.event.remote, pattern) for pattern in patterns)
+    where = scene.event.remote
+    return bool(where) and any(
+        text_fits(where, pattern.removeprefix("!")) != pattern.startswith("!") for pattern in patterns
+    )
 
 
 def _names_path(predicates: tuple[str, ...], scene: Scene) -> bool:
@@ -347,7 +243,3 @@ def _says(wanted: tuple[tuple[str, str], ...], scene: Scene) -> bool:
 
 def _queries(kinds: tuple[str, ...], scene: Scene) -> bool:
     return any(sql.throws_away(text) in kinds for text in scene.texts)
-
-
-OPERAND_WORDS = frozenset({*BUILT_IN, *_PLAIN, "none", *_COUNTED})
-"""Predicates that need no path set."""

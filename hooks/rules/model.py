@@ -36,7 +36,7 @@ class Condition:
     what stands behind `=`, `@` or `:` in them included. `redirect`: `> PREDICATE` or `< PREDICATE`. `env`: names set
     on the command line. `upstream`: programs whose output is read or expanded into the arguments. `text`: patterns
     over any argument and the known input. `sql`: kinds of statement. `stdin`: `empty`, `known` or `unknown`.
-    `writes`: predicates over files written, `replaces` over those among them whose content is lost. `remote`: patterns over where it would run. `all_operands`: each predicate
+    `writes`: predicates over files written, `replaces` over those among them whose content is lost. `remote`: patterns over where it would run, behind `!` over where it would not. `all_operands`: each predicate
     must hold for some operand. `finding`: what reading the text itself brought up (see `FINDINGS`). `options`:
     `-d|--data PREDICATE` over an option's value. `upstream_reads`: predicates over what the upstream programs are given.
     """

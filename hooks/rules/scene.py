@@ -180,7 +180,7 @@ class Scene:
         """Give the contents of files that the same command writes and this event names (`psql -f x.sql`)."""
         if not self.reading.writes:
             return []
-        named = {spot for value in self.event.argv for spot in self.spots(value)}
+        named = {spot for value in (*self.event.argv, *self.pieces) for spot in self.spots(value)}
         return [
             loose_text(written.content)
             for written in self.reading.writes

@@ -51,9 +51,9 @@ NAMED_PROGRAMS = _words(
 
 LOADERS = _words(
     "amm ansible-playbook ant astro ava babel bundle cabal cargo chef-client cmake commitlint csi ctest"
-    " cucumber cypress direnv docker docker-compose dotnet dune elixir esbuild eslint fab foreman gdb git"
+    " circusd cucumber cypress direnv docker docker-compose dotnet dune elixir esbuild eslint fab foreman forever gdb git"
     " go gradle gradlew grunt guard gulp hatch hivemind honcho inv invoke java jest karma kotlin lefthook"
-    " lint-staged lldb make meson mix mocha mvn mvnw next nim ninja nox nuxt nx ocaml overmind packer"
+    " lint-staged lldb make meson mix mocha mvn mvnw naught next nim ninja nodemon nox nuxt nx ocaml overmind packer"
     " parcel pdm pest phpunit pip pip3 playwright pm2 podman podman-compose poe poetry postcss pre-commit"
     " prettier puppet py.test pytest python-build rake release-it rollup rspec rustc salt-call sbt scala"
     " scala-cli scp semantic-release sftp skaffold sqlite3 ssh stack storybook stylelint supervisord"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from ...frozen import replace
 from ..code import run_shell
-from ..events import ExecEvent, Value, literal
+from ..events import ExecEvent, Stdin, Value, literal
 from ..machine import Frame, Machine, Outcome, State
 from ..options import operands, values_of
 from ..redirects import content_of
@@ -36,9 +37,24 @@ def _run_matches(m: Machine, st: State, fr: Frame, event: ExecEvent, texts: list
                 run_shell(m, st, _inner(fr, event), m.value(code), event.name or "")
 
 
+def _included(m: Machine, st: State, event: ExecEvent, texts: list[str]) -> None:
+    r"""`.read FILE`, `\i FILE`, `source FILE`: the statements of a file, as if they had come in."""
+    for text in texts:
+        for found in _INCLUDED.finditer(text):
+            content = content_of(m, st, m.value(found[1]))
+            if content is not None:
+                m.emit(replace(event, stdin=Stdin("text", content)))
+
+
+_INCLUDED = re.compile(
+    r"(?m)(?:^|;)\s*(?:\.read|\\(?:ir?|include(?:_relative)?|\.)|source)\s+['\"]?([^\s;'\"]+)"
+)
+
+
 def sqlite(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """`.shell code`, `.system code`, `.once |code`, `edit()`."""
     texts = _texts(m, st, fr, event, "", "init")
+    _included(m, st, event, texts)
     for found in (found for text in texts for found in _SQLITE_WRITES.finditer(text)):
         m.write(m.value(found[1]), None, event)
     _run_matches(
@@ -58,6 +74,7 @@ _SQLITE_WRITES = re.compile(r"(?m)^\s*\.(?:output|once|backup|save|log)\s+(?:mai
 def psql(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     r"""`\! code`, `\o |code`, `\g |code`, `COPY … PROGRAM 'code'`."""
     texts = _texts(m, st, fr, event, "f", "file")
+    _included(m, st, event, texts)
     _run_matches(
         m, st, fr, event, texts, r"\\!\s*([^\n]*)|\\(?:o|g|gx|w|copy.*?program)\s+\|?\s*'?\|([^\n']*)"
     )
@@ -68,6 +85,7 @@ def psql(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
 def mysql(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     r"""`\! code`, `system code`, `pager code`."""
     texts = _texts(m, st, fr, event)
+    _included(m, st, event, texts)
     _run_matches(
         m,
         st,

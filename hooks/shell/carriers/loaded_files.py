@@ -39,7 +39,7 @@ _LOADED: dict[str, str] = {
     **dict.fromkeys(("docker", "docker-compose", "podman", "podman-compose"), r"(?:docker-)?compose\.ya?ml"),
     **dict.fromkeys(("pytest", "py.test", "unittest"), r".*\.py"),
     **dict.fromkeys(("gdb", "lldb", "sqlite3", "tmux", "ssh", "scp", "sftp", "git", "ansible-playbook", "supervisord", "packer",
-                     "skaffold", "tilt", "salt-call", "chef-client", "puppet"), r"(?!)"),
+                     "skaffold", "tilt", "salt-call", "chef-client", "puppet", "forever", "circusd", "nodemon", "naught"), r"(?!)"),
 }  # fmt: skip
 """Tool to the names of files it loads unasked; a file named among its arguments is loaded too."""
 _GIVEN_BY = {"ssh": "-F", "scp": "-F", "sftp": "-F", "git": "include.path=", "tmux": "-f", "sqlite3": ".read", "docker": "-f", "podman": "-f",
@@ -112,8 +112,31 @@ def _file(m: Machine, st: State, fr: Frame, base: str, content: Value) -> None:
     elif language:
         run_source(m, st, fr, language, content, ())
     text = m.hide(content)
+    for path in _deleted(text, base):
+        run_argv(m, st.fork(), fr, [*map(literal, ("rm", "-r", "-f")), m.value(homes(path, m.places.home))])
     if not language or language == "go":
         _settings(m, st, fr, text if not language else "\n".join(_GENERATED.findall(text)))
+
+
+def _deleted(text: str, base: str) -> list[str]:
+    """What a Gradle script deletes, and an Ant or Maven file; what properties stand for counts as inside the project."""
+    if base.endswith((".gradle", ".gradle.kts")):
+        calls = _GRADLE_DELETE.findall(text)
+        return [one or other for call in calls for one, other in re.findall(r"\"([^\"]*)\"|'([^']*)'", call)]
+    if not base.endswith(".xml"):
+        return []
+    whole = " ".join(found[0] for found in _XML_DELETE.finditer(text))
+    return [found[1] for found in re.finditer(r"\b(?:dir|file)\s*=\s*[\"']([^\"']+)[\"']", whole)]
+
+
+def homes(path: str, home: str) -> str:
+    """Write the home for the properties that stand for it; others are folders of the project."""
+    path = re.sub(r"\$\{?(?:System\.\w+[(\[]['\"]?)?(?:user\.home|env\.HOME|HOME)['\"]?[)\]]?\}?", home, path)
+    return re.sub(r"^\$\{?[\w.]+\}?", "build", path)
+
+
+_GRADLE_DELETE = re.compile(r"\bdelete\s*\(?\s*((?:(?:file|files|fileTree)\s*\(\s*)?[\"'][^\n]*)")
+_XML_DELETE = re.compile(r"<delete\b[^>]*/>|<delete\b.*?</delete>", re.DOTALL)
 
 
 def _settings(m: Machine, st: State, fr: Frame, text: str) -> None:

@@ -70,7 +70,8 @@ BACKTICKS = re.compile(r"`([^`]*)`")
 QUOTED_RUN = re.compile(r"(?:qx|%x)\s*(?:\((.*?)\)|\{(.*?)\}|\[(.*?)\]|<(.*?)>|([/|!#])(.*?)\5)", re.DOTALL)
 RENAMED = re.compile(r"\b(\w+)\s*(?::|\bas\b)\s*(\w+)(?=[^}()]*\}\s*(?:=|from\b))")
 EVAL = re.compile(
-    r"(?<![\w.])(?:eval|instance_eval|class_eval|loadstring|load|assert|create_function|Function|vm\.runIn\w+|runInNewContext|source)\s*\(?"
+    r"(?<![\w.])(?:(?:Kernel|binding|TOPLEVEL_BINDING|globalThis|global|window|self)\.)?(?:eval|instance_eval|class_eval|module_eval|loadstring|load|assert"
+    r"|create_function|Function|vm(?:['\"]\))?\.runIn\w+|runInNewContext|source)\s*\(?"
 )
 DECODERS = re.compile(
     r"atob|base64|Base64|b64|unpack|pack\s*\(|pack1|fromCharCode|from\s*\(|hex2bin|gzinflate|str_rot13|decode|chr\s*\(|tr/|reverse"
@@ -134,9 +135,14 @@ PIECES: dict[str, re.Pattern[str]] = {
     **dict.fromkeys(("julia", "groovy", "scala", "kotlin"), re.compile(r"\$\{[^}]*\}|\$\([^)]*\)|\$\w+")),
 }
 """What stands for something else inside a double-quoted literal."""
+FUNCTION = re.compile(
+    r"\bfunction\s+(\w+)\s*\(([\w\s,]*)\)|\b(?:const|let|var)\s+(\w+)\s*=\s*(?:async\s*)?(?:function\s*)?\(?([\w\s,]*)\)?\s*(?:=>|\{)"
+    r"|\bdef\s+(\w+)\s*\(?([\w\s,]*)\)?"
+)
+"""A function with its parameters, in JavaScript and Ruby."""
 TEMPLATE = re.compile(r"\$\{[^}]*\}")
 DECODED = re.compile(
-    r"\bunpack1?\b|\bpack\s*\(|\batob\b|\bBuffer\.from\b|\bfromCharCode\b|\breverse\b|\.tr\(|\bdecode\w*\b|\bhex2bin\b|\bstr_rot13\b|\bstrrev\b|base64"
+    r"\bunpack1?\b|\bpack\s*\(|\batob\b|\bBuffer\.from\b|\bfromCharCode\b|\breverse\b|\.tr\b|\bdecode\w*\b|\bhex2bin\b|\bstr_rot13\b|\bstrrev\b|base64|\bchr\b|\.(?:swapcase|succ|next|rotate|hex)\b"
 )
 """What makes a text another one before it is handed on."""
 CHDIR = re.compile(

@@ -29,6 +29,7 @@ from .script_patterns import (
     NETWORK,
     OTHER,
     PERL_OPEN,
+    PIECES,
     POSTFIX_DELETE,
     POSTFIX_RUN,
     QUOTED_RUN,
@@ -63,11 +64,9 @@ class Scanner(Words):
         source = joined(homes(source, self.m.places.home))
         for found in list(CHDIR.finditer(source))[:1]:
             self._enter(source, found.end())
-        for found in ASSIGN.finditer(source):
-            value, _end = self._literal(source, found.end())
-            if value is not None and not (self.language == "perl" and TRANSLATED.search(source)):
-                self.names[found[1]] = value
+        self._assigned(source)
         self._lists(source)
+        self._parameters(source)
         if self.language in FORKING and FORKS.search(source) and not WAITS.search(source):
             self.m.fork_bomb = self.m.fork_bomb or self.fr.segment
         self._shell_calls(source)
@@ -84,6 +83,16 @@ class Scanner(Words):
                 self.m.unchecked(
                     "code", self.fr.segment, why, program=self.language, sources=tuple(self.m.trace[-1:])
                 )
+
+    def _assigned(self, source: str) -> None:
+        if self.language == "perl" and TRANSLATED.search(source):
+            return
+        for found in ASSIGN.finditer(source):
+            value, end = self._literal(source, found.end())
+            if value is not None and self._changed(source, end):
+                value = unknown(f"{self.language} {found[1]}, which is made of another text")
+            if value is not None:
+                self.names[found[1]] = value
 
     def _lists(self, source: str) -> None:
         """Names that stand for each of some literals: for the one that lies farthest away."""
@@ -112,7 +121,8 @@ class Scanner(Words):
             self._shell_call(source, found)
         if self.language in {"perl", "ruby", "php"}:
             for found in BACKTICKS.finditer(source):
-                run_shell(self.m, self.st, self.fr, self.m.value(found[1]), self.language)
+                code = self._filled(found[1], PIECES.get(self.language))
+                run_shell(self.m, self.st, self.fr, code, self.language)
             for found in QUOTED_RUN.finditer(source):
                 code = next((group for group in found.groups()[:4] if group is not None), found[6] or "")
                 run_shell(self.m, self.st, self.fr, self.m.value(code), self.language)
@@ -127,7 +137,8 @@ class Scanner(Words):
         from ..code import run_shell
 
         name = found[0].rpartition(".")[2]
-        starts = name not in LOOSE or (name == "exec" and "child_process" in source)
+        own = self.language in {"perl", "ruby", "php"} and source[found.start() - 1 : found.start()] != "."
+        starts = name not in LOOSE or (name == "exec" and (own or "child_process" in source))
         if starts and DECODED.search(call_text(source, found.end())):
             why = f"{self.language} would run a command that it decodes first"
             self.m.unchecked("code", self.fr.segment, why, program=self.language)
@@ -281,11 +292,11 @@ class Scanner(Words):
         for found in EVAL.finditer(source):
             tail = source[found.end() : found.end() + 400]
             value, _end = self._literal(source, found.end())
-            if value is not None and DECODED.search(call_text(source, found.end())):
-                value = None
-            if value is not None and value.text and self.m.steps < 3000 and value.text != source:
+            decoded = DECODED.search(call_text(source, found.end())) is not None
+            made = value is not None and value.is_opaque
+            if value is not None and value.text and not decoded and value.text != source:
                 self.scan(self.m.hide(value))
-            elif DECODERS.search(tail) or FETCHED.search(tail):
+            elif decoded or made or DECODERS.search(tail) or FETCHED.search(tail):
                 why = f"{self.language} would run code that it decodes or fetches first"
                 self.m.unchecked(
                     "code", self.fr.segment, why, program=self.language, sources=self.fr.stdin.upstream

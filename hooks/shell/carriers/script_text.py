@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from .script_patterns import CALLED, ESCAPE, EXPANDED, HOMES, INDEXED, JOINED, RENAMED, RUST_JOIN
+from .script_patterns import CALLED, ESCAPE, EXPANDED, HOMES, INDEXED, JOINED, RENAMED, RUST_JOIN, STRING
+
+_STATEMENT = re.compile(rf"(?:{STRING}|[^;\n}}])*")
 
 
 def homes(source: str, home: str) -> str:
@@ -54,7 +56,8 @@ def call_text(source: str, at: int) -> str:
     """The text of a call's arguments: up to the bracket that closes it, else to the end of the statement."""
     start = at + len(source[at : at + 8]) - len(source[at : at + 8].lstrip())
     if source[start : start + 1] != "(":
-        return re.split(r"[;\n}]", source[at : at + 500], maxsplit=1)[0]
+        found = _STATEMENT.match(source, at, at + 500)
+        return found[0] if found else ""
     depth = 0
     for index in range(start, min(len(source), start + 500)):
         depth += {"(": 1, ")": -1}.get(source[index], 0)

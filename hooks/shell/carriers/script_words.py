@@ -7,7 +7,18 @@ import re
 from ..events import Value, literal
 from ..machine import Frame, Machine, State
 from ..values import join, unknown
-from .script_patterns import BETWEEN, JOIN, LISTS, NAMED, PIECES, PLUS, STRING, TEMPLATE
+from .script_patterns import (
+    BETWEEN,
+    DECODED,
+    FUNCTION,
+    JOIN,
+    LISTS,
+    NAMED,
+    PIECES,
+    PLUS,
+    STRING,
+    TEMPLATE,
+)
 from .script_text import unescape
 
 
@@ -17,6 +28,33 @@ class Words:
     def __init__(self, m: Machine, st: State, fr: Frame, language: str, args: tuple[Value, ...]) -> None:
         self.m, self.st, self.fr, self.language, self.args = m, st, fr, language, args
         self.names: dict[str, Value] = {}
+
+    def _parameters(self, source: str) -> None:
+        """A parameter stands for what the function is called with; of several, for what lies farthest away.
+
+        A function that nothing in the text calls runs on nothing.
+        """
+        for found in FUNCTION.finditer(source):
+            name, listed = next(
+                (one, two) for one, two in zip(*[iter(found.groups())] * 2, strict=True) if one
+            )
+            places = [
+                one for one in re.finditer(rf"(?<![\w$]){name}(?![\w$])", source) if one.start() > found.end()
+            ]
+            calls = [one for one in places if source[one.end() :].lstrip().startswith("(")]
+            given = [self._arguments(source, one.end()) for one in calls]
+            for at, parameter in enumerate(word.strip() for word in (listed or "").split(",")):
+                values = [words[at].text if known and at < len(words) else None for words, known in given]
+                texts = [text for text in values if text is not None]
+                if parameter and len(texts) == len(places) == len(values):
+                    self.names[parameter] = (
+                        literal(max(texts, key=_distance)) if texts else literal(parameter)
+                    )
+
+    def _changed(self, source: str, at: int) -> bool:
+        """True if what follows a literal makes another text of it."""
+        rest = source[at : at + 200]
+        return rest.lstrip().startswith(".") and DECODED.search(re.split(r"[;\n]", rest)[0]) is not None
 
     def _arguments(self, source: str, at: int) -> tuple[list[Value], bool]:
         """Literal words from here to the end of the argument list; False if one of them is not literal."""
@@ -49,7 +87,9 @@ class Words:
         body = text[1:-1]
         if text[0] == "'":
             return self.m.value(body.replace("\\'", "'"))
-        inner = TEMPLATE if text[0] == "`" else PIECES.get(self.language)
+        return self._filled(body, TEMPLATE if text[0] == "`" else PIECES.get(self.language))
+
+    def _filled(self, body: str, inner: re.Pattern[str] | None) -> Value:
         if inner is None or not inner.search(body):
             return self.m.value(unescape(body))
         parts: list[Value] = []
@@ -90,3 +130,7 @@ class Words:
             return self.names[found[1]], found.end()
         number = re.compile(r"-?0?[xo]?\d+").match(source, at)
         return (literal(number[0]), number.end()) if number else (None, at)
+
+
+def _distance(text: str) -> bool:
+    return text.startswith(("/", "~", ".."))
