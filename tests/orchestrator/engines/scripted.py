@@ -79,3 +79,26 @@ async def second_time_lucky(spec: Spec, place: Workplace) -> Any:
     if spec.attempt == 1:
         os._exit(7)
     return {"attempt": spec.attempt, "resume": spec.resume}
+
+
+async def last_words(spec: Spec, place: Workplace) -> None:
+    """Say something when interrupted."""
+    await place.tell("pid", {"pid": os.getpid(), "child": 0})
+    try:
+        await anyio.sleep(60)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await place.tell("log", {"text": "so far I came"})
+
+
+async def two_questions(spec: Spec, place: Workplace) -> Any:
+    """Ask two things side by side; each is blocked until the other was asked."""
+    answers: dict[str, Any] = {}
+
+    async def ask(name: str) -> None:
+        answers[name] = (await place.ask({"name": name}))["name"]
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask, "one")
+        group.start_soon(ask, "two")
+    return answers
