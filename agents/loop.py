@@ -131,9 +131,9 @@ class Conversation:
         too_long = False
         while True:
             request = self._request(ref, last=last)
-            agent.lease.check()  # a summary costs, too
-            await self._make_room(request, forced=too_long)
             agent.lease.check()
+            if await self._make_room(request, forced=too_long):
+                agent.lease.check()  # a summary costs, too
             try:
                 return await self._complete(request)
             except StaleBlocks:  # after a resume under another prompt, say; all the rest is still there
@@ -166,13 +166,13 @@ class Conversation:
         self._keep(ref, message, effects=effects)
         self._unsettled = None
 
-    async def _make_room(self, request: ModelRequest, *, forced: bool) -> None:
-        """Compact the history where the window is nearly full, and write down what it became."""
+    async def _make_room(self, request: ModelRequest, *, forced: bool) -> bool:
+        """Compact the history where the window is nearly full, and write down what it became; whether it was done."""
         agent, ref = self.agent, request.ref
         keep = agent.context.todo.render() if agent.context.todo.items else ""
         done = await agent.keeper.before_request(request, keep=keep, forced=forced)
         if done is None:
-            return
+            return False
         if done.usage != Usage():
             self.tally.usage += done.usage
             agent.lease.charge(done.model, done.usage, agent.lease.prices.cost(done.model, done.usage))
@@ -180,6 +180,7 @@ class Conversation:
         told = {"how": done.how, "before": done.before, "after": done.after}
         agent.transcript.note(ref, "compact_boundary", **told, messages=done.messages)
         agent.dispatcher.log.write(ref, "compaction", **told)
+        return True
 
     def _request(self, ref: RunRef, *, last: bool) -> ModelRequest:
         template = self.agent.request

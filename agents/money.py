@@ -185,16 +185,20 @@ class Lease:
             self._parent.charge(model, usage, cost)
 
     def _check_own(self) -> None:
-        left, limits = self.left(), self.limits
+        limits = self.limits
         if limits.usd is not None and self._unknown:
             raise BudgetExhausted(
                 f"The price of {', '.join(self._unknown)} is unknown, so a budget of ${limits.usd:g} cannot be kept. "
                 "Add it to prices.toml in the configuration folder."
             )
-        units = {"turns": "turns", "tokens": "tokens", "seconds": "seconds", "usd": "dollars"}
-        for name, unit in units.items():
-            if getattr(left, name) == 0:
-                raise BudgetExhausted(f"The budget of {getattr(limits, name):g} {unit} is spent.")
+        for limit, spent, unit in (
+            (limits.turns, self.turns, "turns"),
+            (limits.tokens, self.usage.context_tokens, "tokens"),
+            (limits.seconds, self._clock.now() - self._began, "seconds"),
+            (limits.usd, self._usd, "dollars"),
+        ):
+            if limit is not None and spent >= limit:
+                raise BudgetExhausted(f"The budget of {limit:g} {unit} is spent.")
 
 
 def _least(asked: N | None, left: N | None) -> N | None:
