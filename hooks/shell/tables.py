@@ -132,7 +132,7 @@ _CARRIERS = {
     "xargs": "carriers.finders:xargs", "find": "carriers.finders:find", "gfind": "carriers.finders:find",
     "parallel": "carriers.finders:parallel", "fd": "carriers.finders:fd", "fdfind": "carriers.finders:fd",
     "rush": "carriers.finders:parallel", "gxargs": "carriers.finders:xargs", "bfs": "carriers.finders:find",
-    "rg": "carriers.finders:rg", "git": "carriers.git:git", "hub": "carriers.git:git",
+    "rg": "carriers.finders:rg", "git": "carriers.git:git", "hub": "carriers.git:git", "gh": "carriers.git:gh",
     **dict.fromkeys(_words("python python3 pypy pypy3 ipython bpython"), "carriers.python:python"),
     **dict.fromkeys(_words("perl ruby node nodejs deno bun php lua luajit Rscript R julia osascript octave matlab raku"
                            " jruby guile sbcl swift groovy ghc jshell clojure clj bb elixir erl ghci scala irb ts-node tsx zx racket"), "carriers.scripts:run"),

@@ -24,6 +24,8 @@ FETCHERS = frozenset(
     " gcloud az gh rclone".split()
 )
 _BUILDS = frozenset({"configure", "config", "autogen.sh", "gradlew", "mvnw", "manage.py"})
+_BUILT = frozenset({".venv", "venv", "node_modules", ".tox", "target", "build", "dist", "_build", "vendor"})
+"""Folders that building makes."""
 _INSTALLERS = lazy(r"(?:install|setup|bootstrap)(?:[-_.]\w+)*", 2)
 _ENDINGS = lazy(r"(?:\.(?:tar|t?gz|tgz|t?bz2?|t?xz|t?zst|zip|7z|rar|jar|run))+$")
 _LEAD = lazy(r"[A-Za-z]+")
@@ -84,9 +86,9 @@ def script_at(m: Machine, st: State, value: Value) -> Value | None:
 def _is_from(path: str, unpacked: Unpacked) -> bool:
     if not path.startswith(posixpath.join(unpacked.folder, "")):
         return False
-    if not unpacked.names:
-        return True
     top, *below = posixpath.relpath(path, unpacked.folder).lower().split("/")
+    if not unpacked.names:
+        return _BUILT.isdisjoint((top, *below))
     if not below:
-        return _INSTALLERS.fullmatch(top) is not None
+        return top in unpacked.names or _INSTALLERS.fullmatch(top) is not None
     return any(top.startswith(name) or name.startswith(top) for name in unpacked.names)

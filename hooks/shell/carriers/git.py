@@ -11,8 +11,9 @@ from ..folders import folders_named
 from ..machine import Frame, Machine, Outcome, State
 from ..options import after, operands, skip, values_of
 from ..programs import make_event, run_argv
+from ..redirects import put_file
 from ..unpacked import clone
-from ..values import join, of
+from ..values import join, of, unknown
 from .git_settings import CODE_KEYS, NOT_CODE, keep_setting
 
 GLOBAL_VALUED = "Cc"
@@ -247,6 +248,19 @@ def _cloned(m: Machine, st: State, event: ExecEvent, rest: tuple[Value, ...]) ->
     if words and ("://" in words[0].prefix or "@" in words[0].prefix or ":" in words[0].prefix):
         named = literal(posixpath.basename(address.rstrip("/")).rpartition(":")[2].removesuffix(".git"))
         clone(m, st, event, words[1] if len(words) > 1 else named)
+
+
+def gh(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """`gh repo clone OWNER/NAME`, `gh release download -p NAME`: code of another machine, and files of it."""
+    del fr
+    words = [value.text or "" for value in event.argv[:2]]
+    if words in (["repo", "clone"], ["gist", "clone"]) and len(event.argv) > 2:
+        repository, *folder = operands(event.argv[2:], "u", frozenset({"upstream-remote-name"}))
+        clone(m, st, event, folder[0] if folder else literal(posixpath.basename(repository.suffix)))
+    if words == ["release", "download"]:
+        for name in values_of(event.argv, "p", "pattern", "output"):
+            put_file(m, st, name, unknown("what gh fetches", (event,)))
+    return None
 
 
 CLONE_LONG = frozenset(

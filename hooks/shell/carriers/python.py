@@ -13,7 +13,7 @@ from ..machine import Frame, Machine, Outcome, State
 from ..options import after, values_of
 from ..programs import run_argv
 from ..redirects import content_of
-from ..unpacked import script_at
+from ..unpacked import script_at, unpack
 from ..values import unknown
 from .shells import note_unknown_script, own_file, with_upstream
 
@@ -74,6 +74,8 @@ def _module(
         for value in args:
             run_python(m, st, fr, value, event)
         return None
+    if name in {"zipfile", "tarfile"} and len(args) > 1 and args[0].text in {"-e", "--extract"}:
+        unpack(m, st, content_of(m, st, args[1]), args[1].show(), args[2] if len(args) > 2 else None)
     if name == "pdb":
         for code in values_of(args, "c", "command"):
             run_python(m, st, fr, after(code, 1) if code.prefix.startswith("!") else code, event)

@@ -7,7 +7,7 @@ import contextlib
 
 from ..events import Value
 from ..machine import Frame, Machine, State
-from ..rows import to_try
+from ..rows import counted, to_try
 from ..values import EMPTY, join
 from .python_calls import call
 from .python_values import Evaluator, PathText, Ref, Thing, is_items
@@ -132,6 +132,14 @@ class Walker:
         self.value(node.test)
         self.loops += 1
         self.body(node.body)
+        steps = [
+            one.target.id
+            for one in node.body
+            if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)
+        ]
+        if steps:
+            self.names.update({name: counted(name) for name in steps})
+            self.body(node.body)
         self.loops -= 1
         self.body(node.orelse)
 

@@ -50,7 +50,7 @@ EACH_OF = re.compile(
 WAITS = re.compile(r"\b(?:accept|wait(?:pid)?|listen|poll|select|epoll)\w*\s*\(")
 """What a server does before it forks."""
 WALK = re.compile(
-    r"\bFile::Find\b|\bFind\.find\b|\bfind\s*\(\s*(?:\{|sub\b|\\&)|\bfinddepth\s*\(|filepath\.Walk\w*|\bfs\.WalkDir|WalkDir::new|RecursiveDirectoryIterator|\bwalkdir\b"
+    r"\bFile::Find\b|\bFind\.find\b|\bfind\s*\(\s*(?:\{|sub\b|\\&)|\bfinddepth\s*\(|filepath\.Walk\w*|\bfs\.WalkDir|WalkDir::new|(?:Directory|Filesystem|Glob)Iterator|\bwalkdir\b"
     r"|Files\.(?:walk\w*|list)|\breaddir(?:Sync)?\b|\bopendir\b|\bscandir\b|\bDir\.(?:each\w*|children|entries|glob)\b|\bDirectory\.(?:Get|Enumerate)\w+|\blfs\.dir\b|\bdirectory_iterator\b|\bnftw\s*\("
 )
 """Calls that go through a whole tree."""
@@ -94,7 +94,7 @@ ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|([0-7]{3})|
 
 
 BETWEEN = re.compile(
-    r"[\s,(]*\[\]string\{|c\((?=['\"])|[\s(\[,{&]+|~[csS](?=['\"])|\)\s*\.args?\s*\(\s*&?\[?|(?:args|cmd|file|command|atPath|at|path|of|dir)\s*:|#[pP](?=['\"])|\}\s*(?=['\"])|=>|(?:glob|Dir(?:\.glob)?)\b|split\s*\(\s*/[^/]*/\s*,"
+    r"[\s,(]*\[\]string\{|c\((?=['\"])|[\s(\[,{&*]+|~[csS](?=['\"])|\)\s*\.args?\s*\(\s*&?\[?|(?:args|cmd|file|command|atPath|at|path|of|dir)\s*:|#[pP](?=['\"])|\}\s*(?=['\"])|=>|(?:glob|Dir(?:\.glob)?)\b|split\s*\(\s*/[^/]*/\s*,"
 )
 LISTS = re.compile(
     r"(?:q[qwx]?|%[wWqQi]?)\s*(?:\(([^()]*)\)|\{([^{}]*)\}|\[([^\[\]]*)\]|<([^<>]*)>|([/|!#])((?:(?!\5).)*)\5)",
@@ -140,6 +140,18 @@ FUNCTION = re.compile(
     r"|\bdef\s+(\w+)\s*\(?([\w\s,]*)\)?"
 )
 """A function with its parameters, in JavaScript and Ruby."""
+HELD = re.compile(
+    r"(?:\b\w+\.)?\b(?:public_)?(?:instance_)?method\(\s*:(\w+)\s*\)\s*(?:\.call|\.\(|===|\.unbind\.bind_call)?\s*(?=[\s('\"%])"
+)
+"""Ruby's `method(:system).call(…)`."""
+SENT = re.compile(r"\b(?:public_|__)?send(?:__)?\(\s*:`\s*,\s*")
+"""Ruby's backticks called by name."""
+PUT_TOGETHER = re.compile(
+    r"\(\s*(?:\$\w+|'[^']*'|\"[^\"]*\")(?:\s*\.\s*(?:\$\w+|'[^']*'|\"[^\"]*\"))+\s*\)\s*\("
+)
+"""PHP's call of a function whose name is put together."""
+MADE = re.compile(r"\s*\.\s*(?!strip|chomp|freeze|trim|to_s|toString|dup|squish)[a-z]\w*")
+"""A method behind a literal that makes another text of it."""
 TEMPLATE = re.compile(r"\$\{[^}]*\}")
 DECODED = re.compile(
     r"\bunpack1?\b|\bpack\s*\(|\batob\b|\bBuffer\.from\b|\bfromCharCode\b|\breverse\b|\.tr\b|\bdecode\w*\b|\bhex2bin\b|\bstr_rot13\b|\bstrrev\b|base64|\bchr\b|\.(?:swapcase|succ|next|rotate|hex)\b"

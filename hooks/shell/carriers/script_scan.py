@@ -26,12 +26,14 @@ from .script_patterns import (
     IDENTITY,
     KILL,
     LOOSE,
+    MADE,
     NETWORK,
     OTHER,
     PERL_OPEN,
     PIECES,
     POSTFIX_DELETE,
     POSTFIX_RUN,
+    PUT_TOGETHER,
     QUOTED_RUN,
     READ,
     RENAME,
@@ -147,7 +149,7 @@ class Scanner(Words):
         loose = name in LOOSE or name == "exec"
         if not words:
             return
-        if loose and not (known and re.match(r"\s*[({]|\s+['\"]|\s+%[wW]|\s+qw", source[found.end() :])):
+        if loose and not (known and re.match(r"\s*[({]|\s+\*?['\"]|\s+%[wW]|\s+qw", source[found.end() :])):
             return
         if re.match(r"\s*\([^)'\"]*\)\s*\{", source[found.end() :]):
             return
@@ -289,10 +291,14 @@ class Scanner(Words):
         self.m.emit(replace(event, redirects=(*event.redirects, redirect)) if redirect else event)
 
     def _evals(self, source: str) -> None:
+        if self.language == "php" and PUT_TOGETHER.search(source):
+            why = "php would call a function whose name is put together"
+            self.m.unchecked("code", self.fr.segment, why, program="php")
         for found in EVAL.finditer(source):
             tail = source[found.end() : found.end() + 400]
-            value, _end = self._literal(source, found.end())
-            decoded = DECODED.search(call_text(source, found.end())) is not None
+            value, end = self._literal(source, found.end())
+            made_of = value is not None and self.language not in {"perl", "php"} and MADE.match(source, end)
+            decoded = bool(made_of) or DECODED.search(call_text(source, found.end())) is not None
             made = value is not None and value.is_opaque
             if value is not None and value.text and not decoded and value.text != source:
                 self.scan(self.m.hide(value))

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import re
 
-from .script_patterns import CALLED, ESCAPE, EXPANDED, HOMES, INDEXED, JOINED, RENAMED, RUST_JOIN, STRING
+from .script_patterns import (
+    CALLED,
+    ESCAPE,
+    EXPANDED,
+    HELD,
+    HOMES,
+    INDEXED,
+    JOINED,
+    RENAMED,
+    RUST_JOIN,
+    SENT,
+    STRING,
+)
 
 _STATEMENT = re.compile(rf"(?:{STRING}|[^;\n}}])*")
 
@@ -45,6 +57,7 @@ def joined(source: str) -> str:
         before = source
         source = JOINED.sub(lambda found: "" if found[1] == found[2] else found[0], source)
     source = CALLED.sub(lambda found: f"{found[2] or found[3]}(", source)
+    source = SENT.sub("system(", HELD.sub(r"\1", source))
     source = INDEXED.sub(lambda found: f".{found[2]}", source)
     for found in RENAMED.finditer(source):
         # `const {execSync: e} = require(…)`: the new name is read as the old one.

@@ -38,9 +38,8 @@ class Words:
             name, listed = next(
                 (one, two) for one, two in zip(*[iter(found.groups())] * 2, strict=True) if one
             )
-            places = [
-                one for one in re.finditer(rf"(?<![\w$]){name}(?![\w$])", source) if one.start() > found.end()
-            ]
+            uses = re.finditer(rf"(?<![\w$]){name}(?![\w$])", source)
+            places = [one for one in uses if not found.start() <= one.start() < found.end()]
             calls = [one for one in places if source[one.end() :].lstrip().startswith("(")]
             given = [self._arguments(source, one.end()) for one in calls]
             for at, parameter in enumerate(word.strip() for word in (listed or "").split(",")):
