@@ -15,6 +15,8 @@ from hashlib import sha256
 from pathlib import Path
 from uuid import uuid4
 
+from anyio import CapacityLimiter
+
 from .lock import FileLock
 from .preflight import Place, read_config
 from .run import Git, git_in
@@ -43,6 +45,10 @@ class Hub:
     session_id: str
     lock: FileLock
     identity: tuple[tuple[str, str], ...]
+    writers: CapacityLimiter = field(
+        default_factory=lambda: CapacityLimiter(os.cpu_count() or 1), compare=False, repr=False
+    )
+    """Worktrees being filled at once: with one for each core the first is ready early, and none is later for it."""
     _trees: dict[str, str] = field(default_factory=dict[str, str], compare=False, repr=False)
 
     @property

@@ -60,7 +60,8 @@ async def add(hub: Hub, record: Record, files: str, head: str = "") -> Worktree:
         # Writing the files takes nearly all of the time, and needs no lock: several are written side by side.
         admin = admin_folder(root)
         inside = hub.git.at(root).with_env(GIT_DIR=admin, GIT_WORK_TREE=str(root))
-        await inside.run("read-tree", "--reset", "-u", files)
+        async with hub.writers:
+            await inside.run("read-tree", "--reset", "-u", files)
     except BaseException:
         with anyio.CancelScope(shield=True):
             await _unmake(hub, record.agent_id)
