@@ -13,7 +13,7 @@ import anyio.lowlevel
 from .local import LocalEngine
 from .plain import dumps, loads
 from .protocol import Blob, Handle, Result, Spec
-from .record import Record, Store
+from .record import DiskStore, Record, Store
 from .works import run_work
 
 
@@ -41,10 +41,14 @@ class _Place:
 
 
 class InProcess(LocalEngine):
-    """Runs attempts as tasks. Code that never awaits cannot be cancelled here; a `Pipe` can end that too."""
+    """Runs attempts as tasks. Code that never awaits cannot be cancelled here; a `Pipe` can end that too.
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+    `folder` is where records and blobs are kept. Without one an attempt is known as long as it runs: for sessions, whose
+    logs and transcripts outlive them, and which a file for each subagent would cost more than all else here.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        super().__init__(DiskStore(folder) if folder else Store())
         self._scopes: dict[Handle, anyio.CancelScope] = {}
 
     async def submit(self, spec: Spec) -> Handle:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -17,10 +16,10 @@ from .record import Record, Store
 
 
 class LocalEngine(ABC):
-    """Everything but running an attempt and ending one. `folder` is where records and blobs are kept."""
+    """Everything but running an attempt and ending one."""
 
-    def __init__(self, folder: Path) -> None:
-        self.store = Store(folder)
+    def __init__(self, store: Store) -> None:
+        self.store = store
         self._around = task_group()
         self._group: TaskGroup | None = None
 

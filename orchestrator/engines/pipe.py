@@ -24,7 +24,7 @@ from decurion.agents.tools.family import MARK, Family
 from .frames import BadFrame, pack, read_frame
 from .local import LocalEngine
 from .protocol import SILENCE, Handle, Result, Spec
-from .record import Record
+from .record import DiskStore, Record
 
 WORKER = ("-P", "-m", "decurion.orchestrator.engines.worker")
 """`-P` keeps a stranger's `anyio.py` in the working folder from being run."""
@@ -43,10 +43,11 @@ _GONE = (
 
 @dataclass(slots=True)
 class _Running:
-    """One worker that is alive. `orderly` once it has said how its work ended."""
+    """One worker that is alive. `errors` has its standard error; `orderly` once it has said how its work ended."""
 
     process: Process
     family: Family
+    errors: Path
     heard: bool = False
     silent: str = ""
     cancelled: bool = False
@@ -114,7 +115,8 @@ class Pipe(LocalEngine):
     """Runs attempts as programs. What they do to their process stays theirs; they end when this ends."""
 
     def __init__(self, folder: Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> None:
-        super().__init__(folder)
+        self._disk = DiskStore(folder)
+        super().__init__(self._disk)
         self._cwd, self._env = cwd, env
         self._running: dict[Handle, _Running] = {}
         self._unwanted: set[Handle] = set()
@@ -124,7 +126,7 @@ class Pipe(LocalEngine):
         result = Result("cancelled", error="the engine was closed")
         running: _Running | None = None
         try:
-            running = self._running[spec.handle] = await self._start(record)
+            running = self._running[spec.handle] = await self._start(spec.handle)
             if spec.handle in self._unwanted:
                 return
             running.post({"type": "spec", "spec": spec})
@@ -141,10 +143,11 @@ class Pipe(LocalEngine):
             self._running.pop(spec.handle, None)
             record.end(result)
 
-    async def _start(self, record: Record) -> _Running:
+    async def _start(self, handle: Handle) -> _Running:
         command, mark = [sys.executable, *WORKER], secrets.token_hex(8)
         env = {**(os.environ if self._env is None else self._env), MARK: f"{os.environ.get(MARK, '')}/{mark}"}
-        with record.file.with_suffix(".stderr").open("wb") as said:
+        errors = self._disk.file(handle).with_suffix(".stderr")
+        with errors.open("wb") as said:
             process = await anyio.open_process(
                 command,
                 stdin=PIPE,
@@ -154,7 +157,7 @@ class Pipe(LocalEngine):
                 env=env,
                 start_new_session=True,
             )
-        return _Running(process, Family.of(process.pid, mark))
+        return _Running(process, Family.of(process.pid, mark), errors)
 
     async def _hear(self, running: _Running, record: Record) -> Result:
         """Take in what a worker says, until it has ended one way or another."""
@@ -164,9 +167,9 @@ class Pipe(LocalEngine):
             try:
                 header, blob = await read_frame(source)
             except BadFrame as error:
-                return self._lost(running, record, f"the worker sent what is no frame ({error})")
+                return self._lost(running, f"the worker sent what is no frame ({error})")
             except _GONE:
-                return self._lost(running, record, await running.how_it_ended())
+                return self._lost(running, await running.how_it_ended())
             running.heard = True
             match header["type"]:
                 case "event":
@@ -180,10 +183,10 @@ class Pipe(LocalEngine):
                     pass  # a sign of life
 
     @staticmethod
-    def _lost(running: _Running, record: Record, why: str) -> Result:
+    def _lost(running: _Running, why: str) -> Result:
         if running.cancelled:
             return Result("cancelled", error="it was cancelled and killed")
-        said = record.file.with_suffix(".stderr").read_bytes()[-400:].decode("utf-8", "replace").strip()
+        said = running.errors.read_bytes()[-400:].decode("utf-8", "replace").strip()
         return Result("lost", error=f"{running.silent or why}{': ' if said else ''}{said}")
 
     async def reply(self, handle: Handle, ask_id: str, answer: Mapping[str, Any]) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -22,9 +23,9 @@ from .protocol import START, Blob, Event, Handle, Result, digest
 
 
 class Record:
-    """Events of one attempt, in order, and its end. Written down before anybody is told."""
+    """Events of one attempt, in order, and its end. Written down before anybody is told, if there is a file."""
 
-    def __init__(self, handle: Handle, file: Path) -> None:
+    def __init__(self, handle: Handle, file: Path | None = None) -> None:
         self.handle, self.file = handle, file
         self.events: list[Event] = []
         self.result: Result | None = None
@@ -101,6 +102,8 @@ class Record:
         self._news = anyio.Event()
 
     def _append(self, line: Event | Mapping[str, Any]) -> None:
+        if self.file is None:
+            return
         # Opened for each: a thousand attempts at once must not hold a thousand files.
         file = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
@@ -127,30 +130,26 @@ class Following:
 
 
 class Store:
-    """The records and blobs of an engine, in a folder."""
+    """The records and blobs of an engine, in memory: of attempts that somebody runs or reads."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self) -> None:
         self.records: WeakValueDictionary[Handle, Record] = WeakValueDictionary()
-        """Those that somebody holds: who runs an attempt or reads its events. The others are on disk."""
-        for name in ("attempts", "blobs"):
-            (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.blobs: dict[str, bytes] = {}
 
     def open(self, handle: Handle) -> tuple[Record, bool]:
         """The record of an attempt, and whether it is new."""
         found = self.find(handle)
         if found is not None:
             return found, False
-        record = self.records[handle] = Record(handle, self._file(handle))
-        record.file.touch(mode=0o600)
+        record = self.records[handle] = self._new(handle)
         return record, True
 
+    def _new(self, handle: Handle) -> Record:
+        return Record(handle)
+
     def find(self, handle: Handle) -> Record | None:
-        """The record of an attempt, also from before a restart: what had not ended then is lost."""
-        found = self.records.get(handle)
-        if found is None and self._file(handle).exists():
-            found = self.records[handle] = _read(handle, self._file(handle))
-        return found
+        """The record of an attempt, None if there is none."""
+        return self.records.get(handle)
 
     def get(self, handle: Handle) -> Record:
         """The record of an attempt.
@@ -165,17 +164,15 @@ class Store:
 
     def of_run(self, run: str) -> list[Handle]:
         """All attempts of a run."""
-        found = [_handle(file.stem) for file in (self.folder / "attempts").glob("*.jsonl")]
-        return sorted((h for h in found if h.run == run), key=lambda h: (h.agent, h.attempt))
+        return sorted((h for h in self._handles() if h.run == run), key=lambda h: (h.agent, h.attempt))
+
+    def _handles(self) -> Iterable[Handle]:
+        return list(self.records)
 
     def put(self, data: bytes) -> Blob:
         """Store bytes under their digest."""
         blob = Blob(sha256(data).hexdigest(), len(data))
-        target = self.folder / "blobs" / blob.sha256
-        if not target.exists():
-            scratch = target.with_name(f"{uuid4().hex}.tmp")
-            scratch.write_bytes(data)
-            scratch.replace(target)
+        self._keep(blob.sha256, data)
         return blob
 
     def fetch(self, blob: Blob) -> bytes:
@@ -184,17 +181,60 @@ class Store:
         Raises:
             DecurionError: they are not there, or were altered.
         """
-        try:
-            data = (self.folder / "blobs" / Path(blob.sha256).name).read_bytes()
-        except FileNotFoundError:
-            raise DecurionError(f"There is no blob {blob.sha256[:12]}.") from None
+        data = self._kept(blob.sha256)
+        if data is None:
+            raise DecurionError(f"There is no blob {blob.sha256[:12]}.")
         if sha256(data).hexdigest() != blob.sha256:
             raise DecurionError(f"The blob {blob.sha256[:12]} was altered.")
         return data
 
-    def _file(self, handle: Handle) -> Path:
+    def _keep(self, name: str, data: bytes) -> None:
+        self.blobs[name] = data
+
+    def _kept(self, name: str) -> bytes | None:
+        return self.blobs.get(name)
+
+
+class DiskStore(Store):
+    """The same in a folder: what is not in memory any more is read again, also what was there before a restart."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+        for name in ("attempts", "blobs"):
+            (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def file(self, handle: Handle) -> Path:
+        """Where an attempt is written down."""
         name = "~".join((quote(handle.run, safe=""), quote(handle.agent, safe=""), str(handle.attempt)))
         return self.folder / "attempts" / f"{name.replace('.', '%2E')}.jsonl"
+
+    def _new(self, handle: Handle) -> Record:
+        file = self.file(handle)
+        file.touch(mode=0o600)
+        return Record(handle, file)
+
+    def find(self, handle: Handle) -> Record | None:
+        """The record of an attempt; one that had not ended when its engine did is lost."""
+        found, file = super().find(handle), self.file(handle)
+        if found is None and file.exists():
+            found = self.records[handle] = _read(handle, file)
+        return found
+
+    def _handles(self) -> Iterable[Handle]:
+        return [_handle(file.stem) for file in (self.folder / "attempts").glob("*.jsonl")]
+
+    def _keep(self, name: str, data: bytes) -> None:
+        target = self.folder / "blobs" / name
+        if not target.exists():
+            scratch = target.with_name(f"{uuid4().hex}.tmp")
+            scratch.write_bytes(data)
+            scratch.replace(target)
+
+    def _kept(self, name: str) -> bytes | None:
+        with suppress(FileNotFoundError):
+            return (self.folder / "blobs" / Path(name).name).read_bytes()
+        return None
 
 
 def _handle(name: str) -> Handle:

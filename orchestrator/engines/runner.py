@@ -241,14 +241,19 @@ async def open_runner(
 ) -> AsyncGenerator[EngineRunner]:
     """Give the runner of one session, its records in `folder` as long as it is open; at the end nothing runs any more."""
     away, own = options.work.engine == "pipe", frozenset(tool.name for tool in options.tools)
-    # A worker sees what its commands would see. Keys stay here, with the model.
-    engine = Pipe(folder, env=command_environment(os.environ, {})) if away else InProcess(folder)
+    engine = Pipe(folder, env=worker_environment(os.environ)) if away else InProcess()
     newest = {handle.agent: handle.attempt for handle in await engine.attach(run)}
     try:
         async with engine:
             yield EngineRunner(engine, away, own, call_environ or nothing_more, newest)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def worker_environment(ours: Mapping[str, str]) -> dict[str, str]:
+    """Give what a worker sees: what its commands will, so no key; and where Python's own libraries are, to start at all."""
+    libraries = {name: value for name, value in ours.items() if name.startswith(("LD_", "DYLD_"))}
+    return {**command_environment(ours, {}), **libraries}
 
 
 def check_tools(options: SessionOptions) -> None:

@@ -58,6 +58,7 @@ async def test_what_ran_is_known_after_a_restart(kind: str, spec: MakeSpec, tmp_
         await started(first, running)
         # as a crash leaves it
         file = first.store.get(running).file
+        assert file is not None
         as_it_was = file.read_bytes() + b'{"run": "torn'
     file.write_bytes(as_it_was)
     async with make(kind, tmp_path / "kept") as second:
