@@ -27,7 +27,7 @@ from ..errors import (
     UnknownModel,
     Unreachable,
 )
-from .reply import ErrorReply, Garbled
+from .reply import ErrorReply, Garbled, object_of
 from .settings import KEY_REMEDY, Endpoint
 from .stream import NotAnApi
 
@@ -92,7 +92,8 @@ def failure_of(error: Exception, endpoint: Endpoint, model: str) -> Failure:
         return _status_failure(error, endpoint, model)
     if isinstance(error, ErrorReply):
         kind, said = _error_in(error.body)
-        return _named(STATUS_OF_TYPE.get(kind, 500), endpoint.redact(said), endpoint, model)
+        status = STATUS_OF_TYPE.get(kind) or _code_in(error.body)
+        return _named(status, endpoint.redact(said), endpoint, model)
     if isinstance(error, (anthropic.CredentialsError, TypeError)) and "auth" in str(error).lower():
         return Failure(AuthenticationFailed(f"No API key. {KEY_REMEDY}"))
     if isinstance(error, (anthropic.APIConnectionError, httpx2.HTTPError, OSError, NotAnApi)):
@@ -109,14 +110,22 @@ def failure_of(error: Exception, endpoint: Endpoint, model: str) -> Failure:
 
 def _status_failure(error: anthropic.APIStatusError, endpoint: Endpoint, model: str) -> Failure:
     kind, said = _error_in(error.body)
-    said = endpoint.redact(said or error.message)
+    said = said or error.message.removeprefix(f"Error code: {error.status_code}").removeprefix(" - ")
+    if 300 <= error.status_code < 400:
+        where = endpoint.base_url or f"the {endpoint.provider} API"
+        return Failure(
+            Unreachable(
+                f"{where} sends elsewhere ({error.status_code}), but not where. Check ANTHROPIC_BASE_URL."
+            )
+        )
     status = error.status_code if error.status_code >= 400 else STATUS_OF_TYPE.get(kind, 500)
-    return _named(status, said, endpoint, model, error.response.headers)
+    return _named(status, endpoint.redact(said), endpoint, model, error.response.headers)
 
 
 def _named(
     status: int, said: str, endpoint: Endpoint, model: str, headers: Mapping[str, str] = NO_HEADERS
 ) -> Failure:
+    said = said or "no reason given"
     if status == 413 or (status in {400, 422, 500} and TOO_LONG.search(said)):
         return Failure(ContextOverflow(f"The history is too long for {model}: {said}"))
     if (refused := _refusal(status, said, endpoint, model)) is not None:
@@ -203,6 +212,12 @@ def _error_in(body: object) -> tuple[str, str]:
         return "", str(inner)[:500]
     inside = cast("dict[str, Any]", inner)
     return str(inside.get("type", "")), str(inside.get("message", ""))[:500]
+
+
+def _code_in(body: Mapping[str, Any]) -> int:
+    """The status that an error object tells in words of another API's; 500 where it tells none."""
+    code: Any = object_of(body.get("error")).get("code")
+    return code if isinstance(code, int) and 400 <= code < 600 else 500
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

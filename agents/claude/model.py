@@ -136,7 +136,8 @@ class ClaudeModel:
 
     def _failed(self, failure: Failure) -> Failed:
         if failure.load:
-            self._limiter.slow_down(failure.retry_after)
+            wait = failure.retry_after  # no agent waits longer than for its own request: it asks, and is told
+            self._limiter.slow_down(wait if wait is None or wait <= self.settings.patience.seconds else None)
         return Failed(failure)
 
     async def _send(self, body: bytes, options: dict[str, Any], reader: Reader) -> Received:

@@ -99,6 +99,13 @@ def _first(first: Answer | Refusal, then: Answer) -> Any:
     return answer
 
 
+async def test_an_address_that_sends_nowhere_is_told_as_such() -> None:
+    async with wired(Refusal(302, "", "")) as wire:
+        with pytest.raises(Unreachable, match="ANTHROPIC_BASE_URL"):
+            await wire.ask()
+        assert len(wire.api.requests) == 1
+
+
 async def test_a_page_instead_of_a_reply_is_told_at_once() -> None:
     async with wired(say("never", fault=Fault.PAGE)) as wire:
         with pytest.raises(Unreachable, match="a page"):
@@ -197,11 +204,12 @@ async def test_when_tries_are_used_up_the_last_fault_is_told_with_their_number()
         assert len(wire.api.requests) == 3
 
 
-async def test_a_wait_that_would_end_too_late_is_not_begun() -> None:
-    async with wired(rate_limited(3600), patience=Patience(seconds=5)) as wire:
-        with pytest.raises(Overloaded):
-            await wire.ask()
-        assert len(wire.api.requests) == 1
+async def test_a_wait_that_would_end_too_late_is_not_begun_by_anybody() -> None:
+    async with wired(rate_limited(3600), clock=fast_clock(), patience=Patience(seconds=5)) as wire:
+        for _ in range(2):
+            with pytest.raises(Overloaded):
+                await wire.ask()
+        assert len(wire.api.requests) == 2
 
 
 async def test_after_refusals_for_load_the_fallback_model_is_asked() -> None:

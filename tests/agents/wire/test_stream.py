@@ -11,7 +11,7 @@ from anthropic.types.beta import BetaRawContentBlockDelta
 
 from decurion.agents.claude import Patience
 from decurion.agents.claude.stream import JOINED, REPLACED
-from decurion.agents.errors import BadRequest, ModelError, Overloaded
+from decurion.agents.errors import BadRequest, ModelError, Overloaded, UnknownModel
 from decurion.agents.messages_api import Answer, Refusal
 from decurion.agents.messages_api.events import event
 from tests.loopback import begun, wired
@@ -132,10 +132,11 @@ async def test_no_arguments_are_an_empty_object(parts: list[bytes]) -> None:
         (Answer((), raw=[start(), *HELLO, event("error", error={"type": "api_error", "message": "x"})]), Overloaded, "failed (500"),
         (Answer((), raw=[b'event: message\ndata: {"type":"error","error":{"type":"overloaded_error","message":"x"}}\n\n']), Overloaded, "overloaded (529"),
         (Answer((), raw=[b"event: error\ndata: x\n\n"]), Overloaded, "x"),
+        (Answer((), raw=[b'event: x\ndata: {"error":{"message":"no such thing","code":404}}\n\n']), UnknownModel, "no such thing"),
         (Refusal(200, "rate_limit_error", "slow"), Overloaded, "limits the rate of this key (429"),
         (Refusal(200, "invalid_request_error", "max_tokens: no"), BadRequest, "max_tokens: no"),
     ],
-    ids=["after some text", "by its type alone", "no JSON", "JSON with status 200", "a refusal with status 200"],
+    ids=["after some text", "by its type alone", "no JSON", "by another API's number", "JSON with status 200", "a refusal with status 200"],
 )  # fmt: skip
 async def test_an_error_is_named_wherever_it_stands(
     answer: Answer | Refusal, error: type[ModelError], told: str
