@@ -137,6 +137,8 @@ class FarModel:
 
 def _same(before: Sequence[Message], now: Sequence[Message]) -> int:
     """How many messages stand at the beginning of both; a message never changes once it is made."""
+    if before and len(now) >= len(before) and now[len(before) - 1] is before[-1]:
+        return len(before)  # it grew at its end, as it does at nearly every turn
     pairs = enumerate(zip(before, now, strict=False))
     return next((at for at, (old, new) in pairs if old is not new), min(len(before), len(now)))
 
