@@ -111,10 +111,11 @@ class Integration:
         """Merge tentatively those that need nobody; gives them, and the conflicting ones with what depends on them."""
         put_off: list[Work] = []
         chain: list[tuple[Work, str]] = []
+        merge = self._try if await self._may_clash(works) else self._merge
         for work in works:
             tip = chain[-1][1] if chain else self.head
             waits = any(name in {other.agent_id for other in put_off} for name in work.depends_on)
-            merged = None if waits else await self._try(tip, work)
+            merged = None if waits else await merge(tip, work)
             if merged is not None and merged.clean:
                 chain.append((work, await self._commit(merged.tree, tip, work)))
             else:
@@ -198,8 +199,24 @@ class Integration:
         ran = await self._check(commit)
         return (commit, "") if ran.ok else ("", f"the check fails: {ran.tail}")
 
+    async def _may_clash(self, works: Sequence[Work]) -> bool:
+        """Whether any merge of these may bring two names that differ only by letter case: asked once for all of them.
+
+        Where a file is deleted, git may see a rename and put others under names that nobody gave.
+        """
+        changes = [change for work in works for change in work.changed]
+        added = {change.path for change in changes if change.status == "added"}
+        if not added or any(change.status == "deleted" for change in changes):
+            return bool(added)
+        names = await self.hub.git.names("ls-tree", "-r", "-z", "--name-only", self.head)
+        return bool(case_clashes({*names, *added}))
+
+    async def _merge(self, tip: str, work: Work) -> Merged:
+        return await merge_trees(self.hub.git, tip, work.commit)
+
     async def _try(self, tip: str, work: Work) -> Merged:
-        merged = await merge_trees(self.hub.git, tip, work.commit)
+        """Merge, and take for a conflict what would be one file where letter case does not count."""
+        merged = await self._merge(tip, work)
         if not merged.clean or all(change.status != "added" for change in work.changed):
             return merged
         names = await self.hub.git.names("ls-tree", "-r", "-z", "--name-only", merged.tree)

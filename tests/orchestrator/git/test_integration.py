@@ -96,10 +96,15 @@ async def test_a_file_where_the_other_made_a_folder_conflicts(isolation: Isolati
     assert len((await isolation.integrate(works)).left) == 1
 
 
-async def test_names_that_differ_only_by_case_conflict(isolation: Isolation, work: MakeWork) -> None:
+@pytest.mark.parametrize("third", [{"other.md": "z\n"}, {"src/pkg/util.py": None}], ids=["added", "deleted"])
+async def test_names_that_differ_only_by_case_conflict(
+    isolation: Isolation, work: MakeWork, third: Edit
+) -> None:
     works = [await work("lower", {"notes.md": "x\n"}), await work("upper", {"Notes.md": "y\n"})]
+    works.append(await work("third", third))
     done = await isolation.integrate(works)
     assert [left.files for left in done.left] == [("Notes.md", "notes.md")]
+    assert len(done.merged) == 2
 
 
 async def test_dependencies_come_first_and_what_depends_on_a_left_work_is_left(
