@@ -31,12 +31,13 @@ def check(request: Request) -> None:
         raise Invalid(f"compaction: requires anthropic-beta: {BETA}")
     if KIND in body and "context_management" in body:
         raise Invalid("compaction: cannot be combined with context_management")
-    found = [block for block in blocks_of({"messages": body["messages"]}) if block["type"] == KIND]
+    blocks = list(blocks_of({"messages": body["messages"]}))
+    found = [block for block in blocks if block["type"] == KIND]
     if found and not allowed:
         raise Invalid(f"messages.0.content.0: Input tag '{KIND}' does not match any of the expected tags")
     if len(found) > 1:
         raise Invalid("messages: more than one `compaction` block with content. Send only the newest.")
-    if found and body["messages"][0]["content"][0]["type"] != KIND:
+    if found and blocks[0] is not found[0]:
         raise Invalid("messages: the `compaction` block must be the first block of the conversation")
     if found and found[0].get("signature") != _signature(found[0].get("content")):
         raise Invalid("messages.0.content.0: the `signature` of the `compaction` block does not verify")

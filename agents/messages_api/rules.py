@@ -101,7 +101,7 @@ def _check_system(system: str | Sequence[Json]) -> None:
 def _check_messages(messages: Sequence[Json]) -> None:
     if not messages:
         raise Invalid("messages: at least one message is required")
-    if messages[0].get("role") != "user":
+    if messages[0].get("role") != "user" and not _is_summary(messages[0]):
         raise Invalid('messages: first message must use the "user" role')
     if messages[-1]["role"] == "assistant":
         raise Invalid(
@@ -117,6 +117,12 @@ def _check_messages(messages: Sequence[Json]) -> None:
         results = _leading_results(blocks, index)
         _check_pairing(open_calls, results, index)
         open_calls = [] if role == "user" else list(_calls(blocks, index, seen))
+
+
+def _is_summary(message: Json) -> bool:
+    """Whether a message begins with a summary that the API made, which may stand first as its own."""
+    content: Any = message.get("content")
+    return isinstance(content, list) and bool(content) and content[0].get("type") == "compaction"
 
 
 def _blocks(message: Json, index: int) -> Sequence[Json]:

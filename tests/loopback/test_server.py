@@ -84,11 +84,14 @@ def test_what_the_real_api_refuses_is_refused_with_its_words(refused: dict[str, 
         rules.check(refused)
 
 
-async def post(api: Api, sent: Any, key: str = "k", path: str = "/v1/messages") -> httpx2.Response:
+async def post(
+    api: Api, sent: Any, key: str = "k", path: str = "/v1/messages", beta: str = ""
+) -> httpx2.Response:
+    headers = {"x-api-key": key} if key else {}
     async with httpx2.AsyncClient() as client:
         content = sent if isinstance(sent, bytes) else orjson.dumps(sent)
         return await client.post(
-            f"{api.url}{path}", content=content, headers={"x-api-key": key} if key else {}
+            f"{api.url}{path}", content=content, headers={**headers, "anthropic-beta": beta}
         )
 
 
@@ -170,3 +173,48 @@ def test_it_can_be_served_from_a_thread_for_code_without_a_loop() -> None:
         )
         assert reply.json()["content"] == [text("hi")]
         assert api.requests[0].task == "go"
+
+
+BETA = "x,compact-2026-09-04"
+
+
+async def test_a_summary_of_the_api_comes_back_first_alone_unchanged_and_announced() -> None:
+    async with serve(Plan([say("ok")])) as api:
+        asked = (await post(api, body(USER, compaction={"type": "summarize"}), beta=BETA)).json()
+        assert asked["stop_reason"] == "compaction"
+        [block] = asked["content"]
+        for messages, beta, told in (
+            ([user(block, text("on"))], BETA, ""),
+            ([assistant(block), USER], BETA, ""),
+            ([user(block, text("on"))], "", "expected tags"),
+            ([USER, assistant(text("a")), user(block)], BETA, "first block"),
+            ([user(block, block, text("on"))], BETA, "more than one"),
+            ([user({**block, "content": "else"}, text("on"))], BETA, "does not verify"),
+        ):
+            answer = await post(api, body(*messages), beta=beta)
+            assert (answer.status_code, told in answer.text) == (400 if told else 200, True)
+
+
+async def test_a_summary_is_refused_where_it_is_not_offered_or_not_announced() -> None:
+    asked = body(USER, compaction={"type": "summarize"})
+    async with serve(Plan([say("ok")]), Options(compaction=False)) as api:
+        assert "compaction: Extra inputs are not permitted" in (await post(api, asked, beta=BETA)).text
+        api.options = Options()
+        assert "requires anthropic-beta" in (await post(api, asked)).text
+        both = body(USER, compaction={"type": "summarize"}, context_management={})
+        assert "context_management" in (await post(api, both, beta=BETA)).text
+
+
+async def test_thinking_is_bound_to_all_that_stood_before_it() -> None:
+    thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    async with serve(Plan([Answer((thought, text("a"), thought))])) as api:
+        first = (await post(api, body(USER, system="s"))).json()["content"]
+        reply = assistant(*first)
+        for messages, system, code in (
+            ([USER, reply, USER], "s", 200),
+            ([USER, assistant(*first[1:]), USER], "s", 200),  # without the first of them
+            ([USER, reply, USER], "other", 400),
+            ([user(text("gone")), reply, USER], "s", 400),
+            ([USER, assistant(text("b"), *first[1:]), USER], "s", 400),
+        ):
+            assert (await post(api, body(*messages, system=system))).status_code == code
