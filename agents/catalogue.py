@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from decurion.hooks import ConfigError
 from decurion.hooks.matchers import our_name
+from decurion.hooks.regular import read_regular
 
 from .thought import read_effort, read_thinking
 from .tools import TOOLS, split_front_matter
@@ -229,9 +230,7 @@ def _from_folder(
 
 def _read(path: Path) -> str:
     try:
-        if path.stat().st_size > _SIZE_LIMIT:
-            raise ConfigError("the file is larger than 1 MiB", str(path))
-        return path.read_text(encoding="utf-8")
+        return read_regular(path, _SIZE_LIMIT).decode("utf-8")
     except OSError as error:
         raise ConfigError(error.strerror or "it cannot be read", str(path)) from None
     except UnicodeDecodeError:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from .errors import ConfigError
+from .regular import read_regular
 
 __all__ = ("config_dir", "project_files", "read_json", "user_files")
 
@@ -41,11 +42,13 @@ def read_json(path: Path) -> dict[str, Any]:
         ConfigError: it cannot be read or is no JSON object; names file and line.
     """
     try:
-        text = path.read_text("utf-8-sig")
+        text = read_regular(path).decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot be read: {error}", str(path)) from None
+    except UnicodeDecodeError:
+        raise ConfigError("this is not UTF-8 text; save the file as UTF-8", str(path)) from None
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror or error}", str(path)) from None
     if not text.strip():
         return {}
     try:

@@ -13,6 +13,7 @@ from decurion.hooks.command import CommandHook, command_hooks
 from decurion.hooks.files import config_dir
 from decurion.hooks.handlers import read_hooks
 from decurion.hooks.payload import Surroundings
+from decurion.hooks.regular import read_regular
 from decurion.hooks.rules import Law, Source, law_hook, live_places
 from decurion.hooks.settings import Settings, load_settings
 from decurion.hooks.shell.events import Places
@@ -82,7 +83,7 @@ def law_in_force(options: SessionOptions, catalogue: Catalogue) -> LawInForce:
 
 def _further(path: str) -> Source:
     try:
-        return Source(path, Path(path).read_text(encoding="utf-8"), "project")
+        return Source(path, read_regular(path).decode("utf-8"), "project")
     except UnicodeDecodeError:
         raise ConfigError("this is not UTF-8 text; save the file as UTF-8", path) from None
     except OSError as error:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from decurion.hooks import ConfigError
+from decurion.hooks.regular import read_regular
 
 from .front_matter import split_front_matter
 
@@ -84,9 +85,8 @@ def _read_skill(folder: Path, limit: Path | None) -> Skill:
     allowed = limit or home
     if not path.resolve().is_relative_to(allowed):
         raise ConfigError("is a link that leads out of its place", str(path))
-    if path.stat().st_size > MAX_SKILL_BYTES:
-        raise ConfigError(f"is larger than {MAX_SKILL_BYTES} bytes", str(path))
-    fields, body = split_front_matter(path.read_text(encoding="utf-8-sig"), str(path))
+    text = read_regular(path, MAX_SKILL_BYTES).decode("utf-8-sig")
+    fields, body = split_front_matter(text, str(path))
     name = _text(fields, "name") or folder.name
     if not NAME.fullmatch(name):
         raise ConfigError(f"the name {name!r} must be letters, digits, '.', '_' or '-'", str(path))

@@ -9,6 +9,7 @@ from ..decisions import Decision, Verdict
 from ..digests import sha256
 from ..errors import ConfigError
 from ..matchers import our_name
+from ..regular import read_regular
 from .cache import load_cached, save_cached
 from .files import FILE_TOOLS, judge_file
 from .judge import JUDGE_FAILED, UNREADABLE, Judge, Judgement
@@ -178,8 +179,7 @@ def _read(path: str | None, level: str, shown: str = "") -> tuple[Source, ...]:
         return ()
     data = b""
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_regular(path)
         return (Source(shown or path, data.decode("utf-8"), level),)
     except FileNotFoundError:
         return ()

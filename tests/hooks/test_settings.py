@@ -256,7 +256,7 @@ def test_a_file_that_is_not_understood_is_named_with_its_place(
 def test_a_file_that_cannot_be_read_is_no_empty_file(project: Path) -> None:
     path = write(project / ".claude/settings.json", "{}")
     path.write_bytes(b"\xff\xfe{")
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="not UTF-8"):
         load_settings(project)
     path.unlink()
     path.mkdir()

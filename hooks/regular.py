@@ -1,0 +1,32 @@
+"""Reading files that others brought along: a link in a checkout may lead to a pipe or a device, which never ends."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+LARGEST = 16 << 20
+"""No file of settings, rules or definitions has more bytes."""
+
+
+def read_regular(path: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
+    """Read a whole file.
+
+    Raises:
+        OSError: it cannot be read, is no regular file, or is larger; `strerror` says which.
+    """
+    with open(path, "rb", opener=_open_regular) as file:
+        data = file.read(largest + 1)
+    if len(data) > largest:
+        raise OSError(errno.EFBIG, f"it is larger than {largest:,} bytes", os.fspath(path))
+    return data
+
+
+def _open_regular(path: str, flags: int) -> int:
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):  # a folder is refused by `open` itself
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "it is no regular file", path)
