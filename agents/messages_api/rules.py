@@ -122,7 +122,7 @@ def _check_messages(messages: Sequence[Json]) -> None:
 def _is_summary(message: Json) -> bool:
     """Whether a message begins with a summary that the API made, which may stand first as its own."""
     content: Any = message.get("content")
-    return isinstance(content, list) and bool(content) and content[0].get("type") == "compaction"
+    return not isinstance(content, str) and bool(content) and content[0].get("type") == "compaction"
 
 
 def _blocks(message: Json, index: int) -> Sequence[Json]:
