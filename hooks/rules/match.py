@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import sql
 from .arguments import asks_for_help, exact_flag, has_flag, rests_after
 from .glob import fits_any, longest, text_fits
-from .predicates import COUNTED, LAST, SOURCES, TARGETS, predicate_of, program_fits, value_holds
+from .predicates import COUNTED, operand_of, predicate_of, program_fits, value_holds
 from .scene import ELSEWHERE, FED, REDIRECTS, SETS, WRITES
 
 TYPE_CHECKING = False
@@ -137,16 +137,11 @@ def _fits_operands(condition: Condition, words: tuple[Word, ...], scene: Scene) 
 
 def _operand(predicate: str, words: tuple[Word, ...], scene: Scene) -> bool:
     if predicate == "none":
-        return not any(not word.maybe for word in words)
+        return all(word.maybe for word in words)
     if predicate in COUNTED:
         return len(words) > COUNTED[predicate]
-    if predicate.startswith(TARGETS):
-        return any(value_holds(predicate.removeprefix(TARGETS), word.value, scene) for word in words[1:])
-    if predicate.startswith(LAST):
-        return any(value_holds(predicate.removeprefix(LAST), word.value, scene) for word in words[-1:])
-    if predicate.startswith(SOURCES):
-        return any(value_holds(predicate.removeprefix(SOURCES), word.value, scene) for word in words[:-1])
-    return any(value_holds(predicate, word.value, scene) for word in words)
+    which, holds = operand_of(predicate)
+    return any(holds(word.value, scene) for word in words[which])
 
 
 def _fed_by(names: tuple[str, ...], scene: Scene) -> bool:

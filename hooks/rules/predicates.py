@@ -71,6 +71,21 @@ def _made_ready(predicate: str) -> Predicate:
 
 
 _ready: dict[str, Predicate] = {}
+
+
+def operand_of(predicate: str) -> tuple[slice, Predicate]:
+    """Give which of the operands a predicate over them is about, and the predicate itself."""
+    found = _operands.get(predicate)
+    if found is None:
+        head = next((one for one in (TARGETS, LAST, SOURCES) if predicate.startswith(one)), "")
+        which = {TARGETS: slice(1, None), LAST: slice(-1, None), SOURCES: slice(None, -1)}.get(
+            head, slice(None)
+        )
+        found = _operands[predicate] = which, predicate_of(predicate.removeprefix(head))
+    return found
+
+
+_operands: dict[str, tuple[slice, Predicate]] = {}
 COUNTED = {"several": 1, "crowd": 20}
 """Predicates over how many operands there are."""
 

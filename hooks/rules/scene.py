@@ -50,6 +50,7 @@ class Scene:
         "_flat",
         "_grammars",
         "_names",
+        "_ordinary",
         "_pieces",
         "_spots",
         "_texts",
@@ -81,6 +82,7 @@ class Scene:
         self._cut: dict[int, tuple[Value, tuple[Value, ...]]] = {}
         self._names: frozenset[str] | None = None
         self._at_home: bool | None = None
+        self._ordinary = False
         self._written: tuple[Written, ...] | None = None
         self._firsts: frozenset[str] | None = None
         self._arguments: Arguments | None = None
@@ -225,7 +227,7 @@ class Scene:
             if paths is not None:
                 if len(value.prefix) > _LONGEST_PATH or paths.ignores(inside, self.places):
                     return False
-            elif len(inside) == 1 and predicate != "any" and inside[0] != ".git" and is_ordinary(self.places):
+            elif self._ordinary and len(inside) == 1 and predicate != "any" and inside[0] != ".git":
                 return False
         return any(holds(predicate, spot, self.places, self.sets) for spot in self.spots(value))
 
@@ -255,6 +257,7 @@ class Scene:
             places, cwds = self.places, self.event.cwds
             here = len(cwds) < 2 and places.workspace in (cwds or (places.cwd,))
             self._at_home = here and places.resolve is None and not self.event.mounts
+            self._ordinary = is_ordinary(places)
         text = value.text
         if not self._at_home or not text:
             return None
