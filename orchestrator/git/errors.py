@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from decurion.hooks import DecurionError, UsageError
 
@@ -96,7 +96,7 @@ class NotWritten(StorageError):
         return f"{self.stderr}, and so not all came back yet: {names}.\nMake room and run `decurion apply`: it brings them back first."
 
 
-def told(work: Callable[_P, Awaitable[_R]]) -> Callable[_P, Awaitable[_R]]:
+def told(work: Callable[_P, Coroutine[Any, Any, _R]]) -> Callable[_P, Coroutine[Any, Any, _R]]:
     """Let what the system refuses a coroutine function be told like what git refuses: a `StorageError`."""
 
     @wraps(work)
