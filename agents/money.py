@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from math import isfinite
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from decurion.hooks import ConfigError
+from decurion.hooks.regular import read_regular
 
 from .clock import Clock
 from .errors import BudgetExhausted
@@ -75,7 +77,7 @@ class Prices:
         own = config_folder / "prices.toml" if config_folder else None
         if own is None or not own.is_file():
             return cls(shipped)
-        return cls({**shipped, **_parse(own.read_text(encoding="utf-8"), str(own))})
+        return cls({**shipped, **_parse(_text(own), str(own))})
 
     def of(self, model: str) -> Price | None:
         """The price of a model, dates and providers' prefixes in its name overlooked; None if unknown."""
@@ -209,12 +211,30 @@ def _remainder(limit: N | None, spent: N) -> N | None:
     return None if limit is None else max(limit - spent, type(limit)(0))
 
 
+def _text(path: Path) -> str:
+    try:
+        return read_regular(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError("this is not UTF-8 text; save the file as UTF-8", str(path)) from None
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", str(path)) from None
+
+
 def _parse(text: str, path: str) -> dict[str, Price]:
     try:
-        models: dict[str, Any] = tomllib.loads(text).get("models", {})
+        said = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"not valid TOML: {error}", path) from error
-    return {name: _price(name, dict(fields), path) for name, fields in models.items()}
+    models: Any = said.pop("models", {})
+    if (
+        said
+        or not isinstance(models, dict)
+        or not all(isinstance(fields, dict) for fields in cast("Any", models).values())
+    ):
+        raise ConfigError('it holds tables such as [models."NAME"] and nothing else', path)
+    return {
+        name: _price(name, fields, path) for name, fields in cast("dict[str, dict[str, Any]]", models).items()
+    }
 
 
 def _price(name: str, fields: Mapping[str, Any], path: str) -> Price:
@@ -235,8 +255,16 @@ def _price(name: str, fields: Mapping[str, Any], path: str) -> Price:
 
 def _classes(fields: Mapping[str, Any]) -> tuple[float, float, float, float]:
     return (
-        float(fields["input"]),
-        float(fields["output"]),
-        float(fields["cache_write"]),
-        float(fields["cache_read"]),
+        _amount(fields["input"]),
+        _amount(fields["output"]),
+        _amount(fields["cache_write"]),
+        _amount(fields["cache_read"]),
     )
+
+
+def _amount(value: Any) -> float:
+    """Give a price; one that is no number, or below zero, would let any budget last for ever."""
+    price = float(value)
+    if not (price >= 0 and isfinite(price)):
+        raise ValueError(value)
+    return price

@@ -62,10 +62,26 @@ def test_a_persons_own_prices_add_and_replace(tmp_path: Path) -> None:
     assert prices.of(SONNET)
 
 
-@pytest.mark.parametrize("text", ["[models", "[models.x]\ninput = 1\n", '[models.x]\ninput = "much"\n'])
-def test_a_broken_price_file_is_named_with_what_is_wrong(tmp_path: Path, text: str) -> None:
+FREE = "output = 0\ncache_write = 0\ncache_read = 0\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[models",
+        "[models.x]\ninput = 1\n",
+        '[models.x]\ninput = "much"\n',
+        f"[models.x]\ninput = nan\n{FREE}",
+        f"[models.x]\ninput = -1\n{FREE}",
+        f"[x]\ninput = 1\n{FREE}",
+        "models = 5",
+        "[models]\nx = 5",
+        b"\xff",
+    ],
+)
+def test_a_broken_price_file_is_named_with_what_is_wrong(tmp_path: Path, text: str | bytes) -> None:
     path = tmp_path / "prices.toml"
-    path.write_text(text)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ConfigError, match=r"prices\.toml"):
         Prices.load(tmp_path)
 
