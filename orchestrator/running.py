@@ -88,10 +88,7 @@ async def _run(options: SessionOptions, prompt: str, output: Output) -> tuple[Fi
                 await session.run(prompt)
                 group.cancel_scope.cancel()
 
-    try:
-        signum = await until_signal(run)
-    finally:
-        gc.enable()
+    signum = await until_signal(run)
     finished = opened[0].finished if opened else None
     return finished or not_started(), signum
 

@@ -247,9 +247,12 @@ def start(chosen: SessionOptions, prompt: str, given: dict[str, Any]) -> int:
     """Run a session as the output options say; the first sign of life comes before the large imports."""
     if can_draw() and given["output_format"] == "text" and not given["print_mode"]:
         click.echo("starting …\r", nl=False, err=True)
-    gc.disable()  # what the imports make, stays; `run_session` turns the collector on once all is there
-    from ..running import run_session
+    gc.disable()  # what the imports make, stays; the collector goes on once the session is open
+    try:
+        from ..running import run_session
 
-    return run_session(
-        chosen, prompt, given["output_format"], quiet=given["print_mode"], verbose=given["verbose"]
-    )
+        return run_session(
+            chosen, prompt, given["output_format"], quiet=given["print_mode"], verbose=given["verbose"]
+        )
+    finally:
+        gc.enable()
