@@ -221,8 +221,8 @@ class Judge:
                 best = (verdict, rule, segment, matched)
             if verdict is Verdict.DENY:
                 break
-        events = tuple(event.show()[:400] for event in reading.events[:64])
-        noted = tuple(dict.fromkeys(logged))
+        events = tuple([event.show()[:400] for event in reading.events[:64]])
+        noted = tuple(dict.fromkeys(logged)) if logged else ()
         if best is None:
             return Judgement(Verdict.ALLOW, events=events, logged=noted, micros=_micros(began))
         verdict, rule, segment, matched = best
@@ -242,8 +242,9 @@ class Judge:
             if _micros(began) > TIME_LIMIT_MS * 1000:
                 raise TimeoutError(f"more than {TIME_LIMIT_MS} ms")
             for matcher in self._candidates(scene):
-                if _binds(matcher.rule, agent_type) and matcher.applies(scene):
-                    yield matcher.rule, scene.event.segment, "" if scene.finding else scene.event.show()
+                rule = matcher.rule
+                if (not rule.agents or _binds(rule, agent_type)) and matcher.applies(scene):
+                    yield rule, scene.event.segment, "" if scene.finding else scene.event.show()
 
     def _scenes(self, reading: Reading, places: Places) -> Iterator[Scene]:
         for event in reading.events:
@@ -289,7 +290,7 @@ def _stand_in(unknown: Unchecked) -> ExecEvent:
 
 
 def _binds(rule: Rule, agent_type: str) -> bool:
-    return not rule.agents or any(text_fits(agent_type, pattern) for pattern in rule.agents)
+    return any(text_fits(agent_type, pattern) for pattern in rule.agents)
 
 
 def _micros(began: int) -> int:

@@ -27,7 +27,7 @@ FEW = 2
 class Matcher:
     """One rule made ready: only the tests that its conditions ask for, cheap ones first."""
 
-    __slots__ = ("_fits_unknown", "_tests", "_unless", "firsts", "needs", "rule")
+    __slots__ = ("_asks_words", "_fits_unknown", "_tests", "_unless", "firsts", "needs", "rule")
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
@@ -36,6 +36,9 @@ class Matcher:
         self.firsts = _firsts(rule.when.subcommand)
         """The words one of which must come first; empty where any may."""
         self._fits_unknown = not rule.when.program or rule.when.strength >= FEW
+        self._asks_words = bool(
+            rule.when.subcommand or rule.when.flags or rule.when.operands or rule.when.all_operands
+        )
         self._tests = _tests(rule.when)
         self._unless = tuple((condition, _tests(condition)) for condition in rule.unless)
 
@@ -53,7 +56,7 @@ class Matcher:
         for test, asked in self._tests:
             if not test(asked, scene):
                 return False
-        if not _fits_words(rule.when, scene, has_flag):
+        if self._asks_words and not _fits_words(rule.when, scene, has_flag):
             return False
         if not rule.entry and asks_for_help(scene.arguments):
             return False
@@ -119,8 +122,9 @@ def _fits_words(condition: Condition, scene: Scene, flag: Callable[..., bool]) -
     if not (condition.subcommand or condition.flags or condition.operands or condition.all_operands):
         return True
     arguments = scene.arguments
-    if not all(flag(arguments, choices) for choices in condition.flags):
-        return False
+    for choices in condition.flags:
+        if not flag(arguments, choices):
+            return False
     if not condition.subcommand:
         return _fits_operands(condition, arguments.words, scene)
     for rest in rests_after(arguments.words, condition.subcommand):

@@ -93,9 +93,9 @@ class Scene:
         """Which of `WRITES` and its like the event has: most have none, and most rules need one."""
         event = self.event
         given = WRITES if self.reading.writes and self._own_writes else 0
-        given |= SETS if event.env else 0
-        given |= REDIRECTS if event.redirects else 0
-        given |= ELSEWHERE if event.remote else 0
+        if event.env or event.redirects or event.remote:
+            given |= (SETS if event.env else 0) | (REDIRECTS if event.redirects else 0)
+            given |= ELSEWHERE if event.remote else 0
         if event.stdin.upstream or event.stdin.text is not None or event.redirects or event.via:
             return given | FED
         for value in event.argv:

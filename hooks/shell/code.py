@@ -28,6 +28,8 @@ def check_source(code: Value) -> None:
 
 def run_traps(m: Machine, st: State, fr: Frame, outcome: Outcome) -> Outcome:
     """Run what `trap` left for the end of a shell."""
+    if not st.traps:
+        return outcome
     for _round in range(3):
         traps, st.traps = st.traps, ()
         for code in traps:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 
+from ..patterns import lazy
 from .tree import AndOr, Assign, Call, Pipe, Redir, Stmt, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .tree import Part, Word
 
-_TOKEN = re.compile(
+_TOKEN = lazy(
     r"""(?P<blank>[ \t]+)
     |(?P<joint>&&(?!&)|\|\|(?!&)|\|(?!&)|;(?!&)|\n)
     |(?P<redirect>(?:\d+(?=[<>]))?(?:>>|>&(?=[12](?:[ \t;|\n]|$))|>(?![>&|(])|<(?![<>&(]))|&>>|&>(?!>))
@@ -24,7 +25,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_ASSIGN = re.compile(r"([A-Za-z_]\w*)(\+?)=")
+_ASSIGN = lazy(r"([A-Za-z_]\w*)(\+?)=")
 _SPECIAL = frozenset(
     {
         "!", "{", "}", "[[", "]]", "case", "coproc", "declare", "do", "done", "elif", "else", "esac", "export", "fi",
