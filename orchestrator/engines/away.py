@@ -121,7 +121,7 @@ class FarModel:
 
     def _new(self, request: ModelRequest) -> dict[str, Any]:
         messages = list(request.messages)
-        kept = _same(self._sent, messages)
+        kept = same(self._sent, messages)
         self._sent = messages
         names = [field.name for field in fields(request) if field.name not in KEPT_THERE]
         return {
@@ -135,7 +135,7 @@ class FarModel:
         """Leave the connections to the session."""
 
 
-def _same(before: Sequence[Message], now: Sequence[Message]) -> int:
+def same(before: Sequence[Message], now: Sequence[Message]) -> int:
     """How many messages stand at the beginning of both; a message never changes once it is made."""
     if before and len(now) >= len(before) and now[len(before) - 1] is before[-1]:
         return len(before)  # it grew at its end, as it does at nearly every turn
