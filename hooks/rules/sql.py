@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 KINDS = ("drop", "truncate", "delete-all")
 
 _PIECE = lazy(
-    r"""--[^\n]*|\#[^\n]*|/\*!\d*|\*/|/\*.*?(?:\*/|\Z)|\s+   # comments; MySQL runs what stands in /*! */
+    r"""(?P<client>^[ \t]*\\[A-Za-z?!][^\n\\]*|^[ \t]*\.[A-Za-z][^\n]*$|^[ \t]*(?:use|source|delimiter)\b[^\n;]*$
+        |^[ \t]*go[ \t]*$|\\[A-Za-z?!+]*)   # what the client itself carries out ends a statement
+    |--[^\n]*|\#[^\n]*|/\*!\d*|\*/|/\*.*?(?:\*/|\Z)|\s+   # comments; MySQL runs what stands in /*! */
     |'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.|"")*"?|`[^`]*`?|\[[^\]\n]*\]
-    |\$(\w*)\$.*?(?:\$\1\$|\Z)
+    |\$(?P<tag>\w*)\$.*?(?:\$(?P=tag)\$|\Z)
     |;|[A-Za-z_]\w*|\d+|.""",
-    re.DOTALL | re.VERBOSE,
+    re.DOTALL | re.VERBOSE | re.MULTILINE | re.IGNORECASE,
 )
 _VERB = lazy(r"drop|truncate|delete|alter", re.IGNORECASE)
 _SKIPPED = ("--", "#", "/*", "*/")
@@ -77,11 +79,11 @@ def _statements(text: str) -> Iterator[list[str]]:
         piece = found[0]
         if piece.isspace() or piece.startswith(_SKIPPED):
             continue
-        if piece == ";" or (piece == "\\" and pieces):
+        if piece == ";" or found["client"]:
             yield pieces
             pieces = []
         elif piece.startswith("$") and len(piece) > 1:
-            tag = len(found[1] or "") + 2
+            tag = len(found["tag"] or "") + 2
             yield from _statements(piece[tag : -tag if piece.endswith("$") else None])
         else:
             pieces.append(piece if piece[0] in "'\"`" else piece.upper())

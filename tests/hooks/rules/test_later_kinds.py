@@ -49,6 +49,7 @@ REFUSED = {
     "eval by its full name": """ruby -e 'Kernel.eval "cba".reverse'""",
     "another context": """node -e 'require("vm").runInThisContext(Buffer.from("6372","hex").toString())'""",
     "a build file that deletes": """echo 'task x { doLast { delete "/srv/data" } }' > build.gradle && gradle x""",
+    "a build file that runs a program": """echo "task x(type: Exec) { commandLine 'rm', '-rf', '/srv' }" > build.gradle && gradle x""",
     "a build file in XML": """echo '<project><delete dir="/srv/data"/></project>' > build.xml && ant""",
     "a process manager": """echo 'require("fs").rmSync("/srv",{recursive:true})' > x.js && forever start x.js""",
     "SQL named behind an equals sign": "echo 'DROP TABLE users;' > f.sql; psql \"$DB\" --file=f.sql",
