@@ -26,7 +26,7 @@ from decurion.agents.shared import Shared, write_private
 from decurion.agents.team import Team
 from decurion.agents.tools import ToolContext
 from decurion.hooks import RunRef, SessionEnd, SessionStart, ToolCall, UserPromptSubmit
-from decurion.hooks.audit import AuditLog, session_dir
+from decurion.hooks.audit import AuditLog, project_dir, session_dir
 
 from .applog import app_log, logging_listener
 from .assembly import Opened, assemble, find_definitions, read_prices, unpriced
@@ -39,6 +39,8 @@ from .options import SessionOptions
 from .sessions import keep_said
 
 if TYPE_CHECKING:
+    from decurion.agents.catalogue import Catalogue
+
     from .isolation import Checkouts
 
 ENFORCEMENT = "static"
@@ -209,9 +211,7 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
     """
     session_id = options.resume or new_session_id()
     folder = Path(session_dir(str(options.workspace), session_id))
-    catalogue = find_definitions(options)
-    law = law_in_force(options, catalogue)
-    check_tools(options)
+    catalogue, law = await _found_in_order(options)
     async with AsyncExitStack() as stack:
         wire = WireLog()
         model, name = await stack.enter_async_context(open_model(options.model, wire))
@@ -252,6 +252,16 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
             yield session
 
 
+async def _found_in_order(options: SessionOptions) -> tuple[Catalogue, LawInForce]:
+    """Read what a session stands on, and look whether it can be had, before anything is made."""
+    catalogue = find_definitions(options)
+    law = law_in_force(options, catalogue)
+    check_tools(options)
+    if options.work.isolation == "worktree" and not options.resume:
+        await check_place(options.workspace)
+    return catalogue, law
+
+
 @asynccontextmanager
 async def recorded(session: Session) -> AsyncGenerator[None]:
     """Write the session's start and end into the log, and tell the hooks, however it ends."""
@@ -277,6 +287,17 @@ async def recorded(session: Session) -> AsyncGenerator[None]:
         with anyio.move_on_after(SESSION_END_SECONDS, shield=True):
             await session.shared.court.tell(SessionEnd(ref, reason))
         session.log.write(ref, "session_end", reason=reason)
+
+
+async def check_place(workspace: Path) -> None:
+    """Look whether a folder can give checkouts, before anything is made.
+
+    Raises:
+        NotIsolatable: it cannot, with the reason and the remedy.
+    """
+    from .git.preflight import survey
+
+    await survey(workspace, Path(project_dir(str(workspace))))
 
 
 class WireLog:

@@ -11,14 +11,12 @@ from decurion.agents.moments import Listener, ignore
 from decurion.agents.result import SubagentResult
 from decurion.agents.task import Order
 from decurion.hooks import DecurionError, RunRef, UsageError
-from decurion.hooks.audit import project_dir
 
 from ..git import Worktree
-from ..git.preflight import survey
 from ..isolation import Desk
 from ..options import SessionOptions
 from ..screen import counted
-from ..session import Finished, Session, open_session
+from ..session import Finished, Session, check_place, open_session
 from ..sessions import LEDGER
 from .ledger import Entry, Ledger
 from .plan import Plan
@@ -56,8 +54,7 @@ async def run_campaign(
         UsageError: there are no targets, the agent type is unknown, or the place cannot be isolated.
         DecurionError: the session could not start, or git, the law or the log failed.
     """
-    project = Path(project_dir(str(options.workspace)))
-    await survey(options.workspace, project)  # what is in the way is said before a session is made
+    await check_place(options.workspace)  # before anything is looked for in it
     targets = () if options.resume else await find_targets(plan, options.workspace)
     async with open_session(options, listen) as session:
         assert session.isolation is not None

@@ -19,7 +19,6 @@ from decurion.hooks import HookChain, PreToolUse, RunRef, ToolCall, Verdict
 from decurion.orchestrator.fence import fence_hook
 from decurion.orchestrator.options import LimitOptions, ModelOptions, SessionOptions, WorkOptions
 from decurion.orchestrator.session import open_session
-from decurion.orchestrator.sessions import find_session
 from tests.orchestrator.git.repository import Repository, is_our_branch, make_repository
 from tests.program import decurion
 
@@ -104,8 +103,7 @@ def test_outside_of_a_repository_isolation_says_so_in_one_line(tmp_path: Path) -
     assert run.returncode == 2
     assert "is not in a git repository, so subtasks cannot be isolated" in run.stderr
     assert len(run.stderr.splitlines()) == 1
-    lead = json.loads((find_session(tmp_path).joinpath("result.json")).read_bytes())["lead"]
-    assert (lead["status"], "is not in a git repository" in lead["error"]) == ("error", True)
+    assert "no session here yet" in decurion(tmp_path, "sessions").stdout
 
 
 async def test_a_subagent_that_asks_for_it_is_isolated_without_any_option(repository: Repository) -> None:

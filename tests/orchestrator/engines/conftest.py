@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from decurion.orchestrator.engines import Engine, Limits, Spec
+from decurion.orchestrator.engines.protocol import Engine, Limits, Spec
 from tests.orchestrator.engines.making import WORKS, MakeSpec, make
 
 WAYS = (("inprocess", "asyncio"), ("inprocess", "trio"), ("pipe", "asyncio"))

@@ -6,7 +6,9 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from decurion.orchestrator.engines import Engine, Event, Handle, InProcess, Pipe, Spec
+from decurion.orchestrator.engines.inprocess import InProcess
+from decurion.orchestrator.engines.pipe import Pipe
+from decurion.orchestrator.engines.protocol import Engine, Event, Handle, Spec
 
 WORKS = "tests.orchestrator.engines.scripted"
 ROOT = Path(__file__).resolve().parents[3]

@@ -19,8 +19,8 @@ from decurion.agents.model import Message, ModelRequest, Progress, Reply, Usage
 from decurion.agents.moments import Moment
 from decurion.agents.tools import ToolContext, tool
 from decurion.hooks import Decision, Event, Hook, PostToolUse, PreToolUse
-from decurion.orchestrator.engines import InProcess
-from decurion.orchestrator.engines.runner import EngineRunner
+from decurion.orchestrator.engines.inprocess import InProcess
+from decurion.orchestrator.engines.workers import WorkerRunner
 from decurion.orchestrator.options import EngineName, LawOptions, ModelOptions, SessionOptions, WorkOptions
 from decurion.orchestrator.session import Finished, Session, open_session
 from tests.orchestrator.git.repository import make_repository
@@ -89,7 +89,7 @@ async def play(
     async with open_session(options, moments.append) as session, AsyncExitStack() as stack:
         if proxied:
             engine = await stack.enter_async_context(InProcess(proxied))
-            runner = EngineRunner(engine, away=True, own=frozenset(tool.name for tool in options.tools))
+            runner = WorkerRunner(engine, own=frozenset(tool.name for tool in options.tools))
             session.team.shared = replace(session.shared, runner=runner)
         opened(session)
         finished = await session.run("Go.")

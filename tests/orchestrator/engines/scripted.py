@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 
-from decurion.orchestrator.engines import Spec, Workplace
+from decurion.orchestrator.engines.protocol import Spec, Workplace
 
 
 def _leave_a_line(spec: Spec) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from decurion.hooks import DecurionError
-from decurion.orchestrator.engines import Blob, Engine, Handle
+from decurion.orchestrator.engines.protocol import Blob, Engine, Handle
 from tests.orchestrator.engines.making import MakeSpec, all_events
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from decurion.orchestrator.engines import Engine, Limits
+from decurion.orchestrator.engines.protocol import Engine, Limits
 from tests.orchestrator.engines.making import MakeSpec, all_events, is_alive, make, started
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,9 @@ import anyio
 import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from decurion.orchestrator.engines import Limits, Pipe, Result, Spec, Supervisor
+from decurion.orchestrator.engines.pipe import Pipe
+from decurion.orchestrator.engines.protocol import Limits, Result, Spec
+from decurion.orchestrator.engines.supervisor import Supervisor
 from tests.orchestrator.engines.making import ROOT, WORKS, is_alive, started, worker_environment
 
 pytestmark = pytest.mark.anyio
@@ -78,7 +80,8 @@ async def test_a_worker_ends_when_its_lead_is_killed(tmp_path: Path) -> None:
     lead = (
         "import sys, anyio\n"
         "from pathlib import Path\n"
-        "from decurion.orchestrator.engines import Pipe, Spec\n"
+        "from decurion.orchestrator.engines.pipe import Pipe\n"
+        "from decurion.orchestrator.engines.protocol import Spec\n"
         "async def main():\n"
         "    async with Pipe(Path(sys.argv[1])) as engine:\n"
         f"        handle = await engine.submit(Spec('run', 'agent', 1, '{WORKS}:wait'))\n"

@@ -8,7 +8,8 @@ from typing import Any
 import anyio
 import pytest
 
-from decurion.orchestrator.engines import Engine, Event, Supervisor
+from decurion.orchestrator.engines.protocol import Engine, Event
+from decurion.orchestrator.engines.supervisor import Supervisor
 from tests.orchestrator.engines.making import MakeSpec
 
 pytestmark = pytest.mark.anyio
