@@ -11,7 +11,7 @@ from ..shell import read_command
 from ..shell.events import ExecEvent, Reading, Value
 from .arguments import Grammars
 from .glob import text_fits
-from .match import Matcher
+from .match import Matcher, firsts_of, needs_of
 from .model import FINDINGS, RuleSet, unpack, unpack_rule, unpack_tables
 from .pathset import PathSet
 from .predicates import program_fits
@@ -19,7 +19,7 @@ from .scene import Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from ..shell.events import Places, Unchecked
@@ -73,12 +73,17 @@ class Judgement:
 
 
 class _Slot:
-    """A rule's place in the law; the rule is unpacked and made ready when a command first speaks of its program."""
+    """A rule's place in the law; the rule is unpacked and made ready when a command first may break it.
 
-    __slots__ = ("_make", "_matcher", "is_finding", "programs")
+    `asked` are the fields of its condition that ask for something.
+    """
 
-    def __init__(self, programs: tuple[str, ...], *, is_finding: bool, make: Callable[[], Rule]) -> None:
-        self.programs, self.is_finding = programs, is_finding
+    __slots__ = ("_asked", "_make", "_matcher", "is_finding", "programs")
+
+    def __init__(self, asked: dict[str, Sequence[str]], make: Callable[[], Rule]) -> None:
+        self._asked = asked
+        self.programs = tuple(asked.get("program", ()))
+        self.is_finding = "finding" in asked
         self._make = make
         self._matcher: Matcher | None = None
 
@@ -88,24 +93,21 @@ class _Slot:
             self._matcher = Matcher(self._make())
         return self._matcher
 
+    @property
+    def firsts(self) -> frozenset[str]:
+        return firsts_of(self._asked.get("subcommand", ()))
+
     def speaks_of(self, name: str) -> bool:
         return not self.programs or program_fits(name, self.programs)
+
+    def may_hold(self, given: int) -> bool:
+        return not needs_of(self._asked) & ~given
 
 
 def _slots(rules: RuleSet | dict[str, Any]) -> tuple[_Slot, ...]:
     if isinstance(rules, RuleSet):
-        return tuple(
-            _Slot(rule.when.program, is_finding=bool(rule.when.finding), make=partial(_given, rule))
-            for rule in rules.rules
-        )
-    return tuple(
-        _Slot(
-            tuple(data["when"].get("program", ())),
-            is_finding="finding" in data["when"],
-            make=partial(unpack_rule, data),
-        )
-        for data in rules["rules"]
-    )
+        return tuple(_Slot(dict(rule.when.asked()), partial(_given, rule)) for rule in rules.rules)
+    return tuple(_Slot(data["when"], partial(unpack_rule, data)) for data in rules["rules"])
 
 
 def _given(rule: Rule) -> Rule:
@@ -115,32 +117,29 @@ def _given(rule: Rule) -> Rule:
 class _Index:
     """The rules that may speak of one program, by the first word of the command; all tuples in order of the law."""
 
-    __slots__ = ("_all", "_by_first", "_firsts", "_others")
+    __slots__ = ("_by_first", "_firsts", "_slots")
 
-    def __init__(self, matchers: tuple[Matcher, ...]) -> None:
-        self._all = matchers
-        self._firsts = frozenset(word for matcher in matchers for word in matcher.firsts)
-        self._by_first: dict[str, tuple[Matcher, ...]] = {}
-        self._others = self._starting(frozenset())
-
-    def _starting(self, firsts: frozenset[str]) -> tuple[Matcher, ...]:
-        return tuple([one for one in self._all if not one.firsts or not firsts.isdisjoint(one.firsts)])
+    def __init__(self, slots: list[_Slot]) -> None:
+        self._slots = [(slot, slot.firsts) for slot in slots]
+        self._firsts = frozenset(word for _, firsts in self._slots for word in firsts)
+        self._by_first: dict[str | None, tuple[Matcher, ...]] = {}
 
     def of(self, scene: Scene) -> tuple[Matcher, ...]:
         """Give the rules that may speak of an event."""
-        if not self._firsts:
-            return self._all
-        first = scene.first
-        if first is None:
-            if scene.firsts:
+        first = scene.first if self._firsts else None
+        if first is None and self._firsts:
+            if scene.firsts or not scene.arguments.words:
                 return self._starting(scene.firsts)
-            return self._all if scene.arguments.words else self._others
-        if first not in self._firsts:
-            return self._others
+            return tuple([slot.matcher for slot, _ in self._slots])
+        first = first if first in self._firsts else None
         found = self._by_first.get(first)
         if found is None:
-            found = self._by_first[first] = self._starting(frozenset({first}))
+            found = self._by_first[first] = self._starting(frozenset(() if first is None else (first,)))
         return found
+
+    def _starting(self, firsts: frozenset[str]) -> tuple[Matcher, ...]:
+        fitting = [slot for slot, words in self._slots if not words or not firsts.isdisjoint(words)]
+        return tuple([slot.matcher for slot in fitting])
 
 
 class Judge:
@@ -260,15 +259,14 @@ class Judge:
     def _candidates(self, scene: Scene) -> tuple[Matcher, ...]:
         given = scene.given
         if scene.finding:
-            return tuple(slot.matcher for slot in self._findings if not slot.matcher.needs & ~given)
+            return tuple([slot.matcher for slot in self._findings if slot.may_hold(given)])
         name = scene.event.name
         index = self._by_name.get((name, given))
         if index is None:
             if len(self._by_name) > _MEMO_SIZE:
                 self._by_name.clear()
-            speaking = [slot.matcher for slot in self._slots if name is None or slot.speaks_of(name)]
-            index = _Index(tuple([matcher for matcher in speaking if not matcher.needs & ~given]))
-            self._by_name[name, given] = index
+            speaking = [slot for slot in self._slots if name is None or slot.speaks_of(name)]
+            index = self._by_name[name, given] = _Index([slot for slot in speaking if slot.may_hold(given)])
         return index.of(scene)
 
 

@@ -10,7 +10,7 @@ from .scene import ELSEWHERE, FED, REDIRECTS, SETS, WRITES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from ..shell.events import Redirect
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from .model import Condition, Rule
     from .scene import Scene
 
-    Test = Callable[[tuple[Any, ...], Scene], bool]
+    Test = Callable[[Any, Scene], bool]
+    Tests = tuple[tuple[Test, Any], ...]
 
 FEW = 2
 """How many things beside the program a rule must ask for to be held against a program nobody knows."""
@@ -27,29 +28,24 @@ FEW = 2
 class Matcher:
     """One rule made ready: only the tests that its conditions ask for, cheap ones first."""
 
-    __slots__ = ("_asks_words", "_fits_unknown", "_tests", "_unless", "firsts", "needs", "rule")
+    __slots__ = ("_asks_words", "_tests", "_unless", "rule")
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
-        self.needs = _needs(rule.when)
-        """What an event must have for the rule to say anything: bits of `scene.GIVEN`."""
-        self.firsts = _firsts(rule.when.subcommand)
-        """The words one of which must come first; empty where any may."""
-        self._fits_unknown = not rule.when.program or rule.when.strength >= FEW
         self._asks_words = bool(
             rule.when.subcommand or rule.when.flags or rule.when.operands or rule.when.all_operands
         )
         self._tests = _tests(rule.when)
-        self._unless = tuple((condition, _tests(condition)) for condition in rule.unless)
+        self._unless: tuple[tuple[Condition, Tests], ...] | None = None
 
     def applies(self, scene: Scene) -> bool:
         """Tell whether the rule applies to an event: its condition holds and none of its exceptions does.
 
-        The program of the condition is taken to fit already, except where it is unknown, and so are `needs` and
-        `firsts`: the caller's index sees to it.
+        The program of the condition is taken to fit already, except where it is unknown, and so is what `needs_of` and
+        `firsts_of` give: the caller's index sees to it.
         """
         event, rule = scene.event, self.rule
-        if not event.name and (event.speculative or not (scene.finding or self._fits_unknown)):
+        if not event.name and (event.speculative or not (scene.finding or _fits_unknown(rule.when))):
             return False
         if event.speculative and not rule.speculative:
             return False
@@ -60,28 +56,58 @@ class Matcher:
             return False
         if not rule.entry and asks_for_help(scene.arguments):
             return False
+        if self._unless is None:
+            self._unless = tuple((condition, _tests(condition)) for condition in rule.unless)
         return not any(_excuses(condition, tests, scene) for condition, tests in self._unless)
 
 
-def _needs(condition: Condition) -> int:
-    asked = (
-        (bool(condition.writes or condition.replaces), WRITES),
-        (bool(condition.env), SETS),
-        (bool(condition.redirect), REDIRECTS),
-        (bool(condition.upstream or condition.upstream_reads), FED),
-        (bool(condition.remote), ELSEWHERE),
-    )
-    return sum(bit for needed, bit in asked if needed)
+def _fits_unknown(condition: Condition) -> bool:
+    return not condition.program or condition.strength >= FEW
 
 
-def _firsts(subcommands: tuple[str, ...]) -> frozenset[str]:
+_NEEDS = {
+    "writes": WRITES,
+    "replaces": WRITES,
+    "env": SETS,
+    "redirect": REDIRECTS,
+    "upstream": FED,
+    "upstream_reads": FED,
+    "remote": ELSEWHERE,
+}
+
+
+def needs_of(fields: Iterable[str]) -> int:
+    """Give what an event must have for a condition with these fields to hold: bits of `Scene.given`."""
+    needs = 0
+    for field in fields:
+        needs |= _NEEDS.get(field, 0)
+    return needs
+
+
+def firsts_of(subcommands: Iterable[str]) -> frozenset[str]:
     """Give the words that a subcommand must start with; empty where there is none or any would do."""
-    words = [word for wanted in subcommands for word in wanted.split()[0].split("|")]
+    words = [word for wanted in subcommands for word in wanted.split(None, 1)[0].split("|")]
     return frozenset() if any("*" in word for word in words) else frozenset(words)
 
 
-def _tests(condition: Condition) -> tuple[tuple[Test, tuple[Any, ...]], ...]:
-    asked: tuple[tuple[Test, tuple[Any, ...]], ...] = (
+class _Sought:
+    """Patterns over texts, each with the piece that must be there for it to fit."""
+
+    __slots__ = ("_pairs", "_patterns")
+
+    def __init__(self, patterns: tuple[str, ...]) -> None:
+        self._patterns = patterns
+        self._pairs: tuple[tuple[str, str], ...] | None = None
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        if self._pairs is None:
+            self._pairs = tuple([(longest(pattern), pattern) for pattern in self._patterns])
+        return self._pairs
+
+
+def _tests(condition: Condition) -> Tests:
+    asked: tuple[tuple[Test, Any], ...] = (
         (_found, condition.finding),
         (_fed_by, condition.upstream),
         (_sets, condition.env),
@@ -92,7 +118,7 @@ def _tests(condition: Condition) -> tuple[tuple[Test, tuple[Any, ...]], ...]:
         (_runs_at, condition.remote),
         (_given, tuple(_option(one) for one in condition.options)),
         (_upstream_reads, condition.upstream_reads),
-        (_says, tuple((longest(pattern), pattern) for pattern in condition.text)),
+        (_says, _Sought(condition.text) if condition.text else None),
         (_queries, condition.sql),
         (_names_path, condition.arguments),
     )
@@ -104,7 +130,7 @@ def _option(wanted: str) -> tuple[frozenset[str], str]:
     return frozenset(choices.split("|")), predicate
 
 
-def _excuses(condition: Condition, tests: tuple[tuple[Test, tuple[Any, ...]], ...], scene: Scene) -> bool:
+def _excuses(condition: Condition, tests: Tests, scene: Scene) -> bool:
     """Tell whether an exception surely holds: what is unknown excuses nothing."""
     name = scene.event.name
     if condition.program and not (name and program_fits(name, condition.program)):
@@ -229,8 +255,9 @@ def _replaces(predicates: tuple[str, ...], scene: Scene) -> bool:
     return any(value_holds(predicate, path, scene) for path in scene.replaced for predicate in predicates)
 
 
-def _says(wanted: tuple[tuple[str, str], ...], scene: Scene) -> bool:
+def _says(sought: _Sought, scene: Scene) -> bool:
     whole, texts = scene.flat_texts
+    wanted = sought.pairs
     if not [piece for piece, _ in wanted if piece in whole]:
         return False
     for flat, lowered in texts:
