@@ -97,6 +97,7 @@ class ContextKeeper:
 
         Raises:
             ContextOverflow: it was refused, and nothing can be taken out of it any more, or a hook forbids it.
+            ModelError: whoever is to sum up cannot be asked; the request itself would meet the same.
             ValueError: calls are open.
         """
         history = cast("History", request.messages)
@@ -135,15 +136,21 @@ class ContextKeeper:
         history.replace(clear_results(history))
         if self._is_enough(request, history):
             return Compaction("cleared", 0, 0, ())
-        asked = dc_replace(
-            request, messages=whole or History.restore(history), max_tokens=SUMMARY_TOKENS, tool_choice="none"
-        )
-        block, spent = await self._block(asked)
+        spent = Usage()
+        for messages in filter(None, (whole, History.restore(history))):
+            asked = dc_replace(request, messages=messages, max_tokens=SUMMARY_TOKENS, tool_choice="none")
+            how, summary, usage = await self._summed_up(asked)
+            spent += usage
+            if summary:
+                return self._shortened(request, history, keep, Compaction(how, 0, 0, (), spent), summary)
+        return self._shortened(request, history, keep, Compaction("digest", 0, 0, (), spent), digest(history))
+
+    async def _summed_up(self, request: ModelRequest) -> tuple[Literal["api", "summary"], str | Block, Usage]:
+        block, spent = await self._block(request)
         if block:
-            return self._shortened(request, history, keep, Compaction("api", 0, 0, (), spent), block)
-        text, usage = await self._summary(asked)
-        done = Compaction("summary" if text else "digest", 0, 0, (), spent + usage)
-        return self._shortened(request, history, keep, done, text or digest(history))
+            return "api", block, spent
+        text, usage = await self._summary(request)
+        return "summary", text, spent + usage
 
     def _cut(self, request: ModelRequest, history: History, keep: str) -> Compaction:
         """Make smaller what was refused, without asking anybody."""
@@ -178,11 +185,11 @@ class ContextKeeper:
         return (found[0] if found else None), reply.usage
 
     async def _summary(self, request: ModelRequest) -> tuple[str, Usage]:
-        """Let the model sum up. Nothing where it cannot: a digest of the history then has to do."""
+        """Let the model sum up. Nothing where the API refuses that: a digest of the history then has to do."""
         cast("History", request.messages).add_user(ASK_SUMMARY)
         try:
             reply = await self._model.complete(request, _unseen)
-        except ModelError:
+        except (BadRequest, ContextOverflow):
             return "", Usage()
         return reply.text.strip(), reply.usage
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decurion.agents.claude import Switches
+from decurion.agents.claude import Patience, Switches
 from decurion.agents.context import Compaction, ContextKeeper, bounded, fair_share
-from decurion.agents.errors import ContextOverflow, StaleBlocks
+from decurion.agents.errors import ContextOverflow, Overloaded, StaleBlocks
 from decurion.agents.history import History
-from decurion.agents.messages_api import Answer, Options, Refusal, Request, call, rules, say
+from decurion.agents.messages_api import Answer, Options, Refusal, Request, call, overloaded, rules, say
 from decurion.agents.model import ModelRequest
 from decurion.agents.shortening import clear_results, compact, digest
 from decurion.hooks import Decision, PreCompact, ToolResult, allow, deny
@@ -163,6 +163,36 @@ async def test_where_the_api_offers_none_the_model_sums_up_and_the_api_is_asked_
             assert done.how == "summary"
             assert "We renamed half of it." in str(history[0])
         assert ["compaction" in one.body for one in wire.api.requests] == [True, False, False]
+
+
+@pytest.mark.anyio
+async def test_a_history_that_is_too_long_to_be_summed_up_is_summed_up_without_its_old_results() -> None:
+    """Its size was an estimate, and the estimate was too small."""
+
+    async def answer(request: Request) -> Any:
+        if len(request.raw) > 260_000:
+            return Refusal(400, "invalid_request_error", "prompt is too long: 9 tokens > 8 maximum")
+        return say("We renamed half of it.")
+
+    async with wired(answer, Options(compaction=False)) as wire:
+        history = full(46)
+        for number in range(3):
+            history.add_content([{"type": "tool_use", "id": f"r{number}", "name": "grep", "input": {}}])
+            history.add_results([ToolResult(f"r{number}", "line " * 4000)])
+        for number in range(3):
+            history.add_content([{"type": "tool_use", "id": f"s{number}", "name": "grep", "input": {}}])
+            history.add_results([ToolResult(f"s{number}", "few")])
+        done = await keeper_of(wire).before_request(request_of(history))
+        assert done
+        assert done.how == "summary"
+        assert "We renamed half of it." in str(history[0])
+
+
+@pytest.mark.anyio
+async def test_an_api_that_is_down_costs_no_history() -> None:
+    async with wired(overloaded(), Options(compaction=False), patience=Patience(attempts=1)) as wire:
+        with pytest.raises(Overloaded):
+            await keeper_of(wire).before_request(request_of(full()))
 
 
 @pytest.mark.anyio
