@@ -84,6 +84,14 @@ def _make_folders(m: Machine, st: State, event: ExecEvent) -> Outcome:
     return DONE
 
 
+def _make_pipe(m: Machine, st: State, event: ExecEvent) -> Outcome:
+    """What comes through a named pipe is whatever anybody writes into it."""
+    for value in operands(event.argv, "mZ", frozenset({"mode", "context"})):
+        for path in paths_of(m, st, value):
+            st.files[path] = File((unknown(f"what comes through {value.show()}", (event,)),))
+    return DONE
+
+
 def _touch(m: Machine, st: State, event: ExecEvent) -> Outcome:
     for value in operands(event.argv, "drt", frozenset({"date", "reference", "time"})):
         m.write(value, None, event, append=True)
@@ -208,6 +216,7 @@ _RUN = {
     "install": _copy,
     "link": _copy,
     "mkdir": _make_folders,
+    "mkfifo": _make_pipe,
     "touch": _touch,
     "rm": _remove,
     "unlink": _remove,

@@ -7,7 +7,7 @@ from .events import Value
 from .expand import fields_of
 from .machine import DONE, Frame, Machine, Outcome, State
 from .rows import counted, is_number, to_try
-from .tree import Call, CFor, Expr, For, Stmt, While
+from .tree import ArithCmd, Block, Call, CFor, Expr, For, Let, Stmt, While
 from .values import join, unknown
 
 MAX_TURNS = 40
@@ -136,7 +136,23 @@ def _word(stmt: Stmt) -> str:
 def _note_endless(m: Machine, st: State, fr: Frame, body: tuple[Stmt, ...]) -> None:
     """An endless loop that only starts background jobs is a process bomb."""
     del st
-    starts = any(stmt.background for stmt in body)
-    waits = any(not stmt.background and _word(stmt) not in {":", "true", "echo"} for stmt in body)
-    if starts and not waits and not m.fork_bomb:
+    if _leaves_running(body) and not m.fork_bomb:
         m.fork_bomb = fr.segment
+
+
+_AT_ONCE = frozenset(": true echo printf let disown export set shift unset".split())
+"""Programs that end at once, so that a loop goes on with the next turn."""
+
+
+def _leaves_running(body: tuple[Stmt, ...]) -> bool:
+    """Tell whether statements start something in the background and wait for nothing."""
+    starts = False
+    for stmt in body:
+        command = stmt.command
+        if stmt.background or (isinstance(command, Block) and _leaves_running(command.body)):
+            starts = True
+        elif isinstance(command, ArithCmd | Let) or (isinstance(command, Call) and not command.words):
+            continue
+        elif _word(stmt) not in _AT_ONCE:
+            return False
+    return starts

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from . import quotes
-from .shfmt import MAX_JSON, Unreadable, run_shfmt
+from .shfmt import Unreadable, tree_of
 from .tree import (
     AndOr,
     Arith,
@@ -57,14 +57,9 @@ def read(text: str) -> tuple[Stmt, ...]:
         Unreadable: if shfmt rejects it, or it is too large.
         ConfigError: if shfmt cannot be found.
     """
-    source = text.encode("utf-8")
-    output = run_shfmt(source)
-    if len(output) > MAX_JSON:
-        raise Unreadable("the command is too large to be judged")
-    import json
-
     try:
-        return _Reader(source).stmts(json.loads(output).get("Stmts"))
+        source, tree = tree_of(text.encode("utf-8"))
+        return _Reader(source).stmts(tree.get("Stmts"))
     except RecursionError:
         raise Unreadable("the command is nested too deeply to be judged") from None
 

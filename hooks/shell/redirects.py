@@ -90,7 +90,10 @@ def _keep(m: Machine, st: State, fr: Frame, redirect: Redir) -> None:
     last = fr.redirects[-1]
     if last.writes and last.op not in {">>", "&>>", "<>"}:
         m.write(last.target, None, m.trace[-1] if m.trace else None)
-    fd = 9 if redirect.name else last.fd
+    fd = last.fd
+    if redirect.name:
+        fd = next(number for number in range(10, 256) if number not in st.fds or number == 255)
+        st.put(redirect.name, literal(str(fd)))
     st.fds[fd] = (last, st.fds.get(fd, (None, None))[1] if redirect.op == "<" else None)
 
 
@@ -185,6 +188,8 @@ def put_file(m: Machine, st: State, path: Value, content: Value, *, append: bool
         whole = join((old.contents[-1], content)) if append and old and old.contents else content
         st.files[where] = File((whole,), old.target if old and old.link else "", link=bool(old and old.link))
         m.write(literal(where), content, event, append=append)
+        if old and old.link and old.target:
+            m.write(literal(old.target), content, event, append=append)
     if path.text is None:
         m.write(path, content, event, append=append)
 

@@ -1,10 +1,16 @@
-"""Find and start shfmt."""
+"""Find and start shfmt, and read what it says."""
 
 from __future__ import annotations
 
 import os
 
 from ..errors import ConfigError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = dict[str, Any]
 
 MAX_JSON = 6_000_000
 """Bytes of JSON past which a program is too large to judge in time."""
@@ -16,6 +22,52 @@ SHFMT_SECONDS = 5.0
 
 class Unreadable(Exception):
     """The text is not a shell program that can be judged; the argument says why, in one line."""
+
+
+MAX_ROUNDS = 6
+"""How often a text is read again whose comments end in backslashes."""
+
+
+def tree_of(source: bytes) -> tuple[bytes, Json]:
+    """The tree that shfmt makes of bash text, and the text it stands for.
+
+    A backslash at the end of a comment continues nothing, but shfmt takes it for a continued line; so it is
+    blanked in the text given back, which is as long.
+
+    Raises:
+        Unreadable: if shfmt rejects the text, or it is too large.
+        ConfigError: if shfmt cannot be found.
+    """
+    import json
+
+    for _round in range(MAX_ROUNDS):
+        output = run_shfmt(source)
+        if len(output) > MAX_JSON:
+            raise Unreadable("the command is too large to be judged")
+        tree = json.loads(output)
+        ends = _continued_comments(tree) if b"#" in source and b"\\\n" in source else []
+        if not ends:
+            return source, tree
+        mended = bytearray(source)
+        for end in ends:
+            mended[end : end + 1] = b" "
+        source = bytes(mended)
+    raise Unreadable("comments of the command end in backslashes, which cannot be judged")
+
+
+def _continued_comments(tree: Json) -> list[int]:
+    """Where the backslashes stand that end a comment."""
+    found: list[int] = []
+    todo: list[Any] = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, list):
+            todo.extend(node)
+        elif isinstance(node, dict):
+            if "Hash" in node and str(node.get("Text", "")).endswith("\\\n"):
+                found.append(int(node["End"]["Offset"]) - 2)
+            todo.extend(node.values())
+    return found
 
 
 def run_shfmt(source: bytes) -> bytes:

@@ -38,7 +38,7 @@ DATA = _words(
     " git hg svn jj fossil tokei cloc tree exa eza lsd locate code subl open xdg-open say notify-send logger wall"
     " write mail mutt sendmail zip tar cpio ar 7z rar sed pandoc asciidoctor latex pdflatex convert ffmpeg"
     " docker-compose skopeo crane dropdb dropuser mysqladmin halt poweroff reboot shutdown init telinit rustfmt gofmt"
-    " clippy clang-format asdf mise nvm pyenv rbenv systemd-analyze getent useradd userdel usermod groupadd"
+    " cowsay cowthink figlet toilet lolcat boxes banner clippy clang-format asdf mise nvm pyenv rbenv systemd-analyze getent useradd userdel usermod groupadd"
     " passwd visudo dircolors tput stty look spell aspell wdiff hunspell ncdu split csplit shuf numfmt sum"
 )
 """Programs that treat their arguments as data, so that a mention there is no call."""
@@ -100,7 +100,7 @@ _OUTPUTS = dict.fromkeys(
 )
 _FILES = dict.fromkeys(
     _words(
-        "cp mv ln install link mkdir touch dd rm unlink curl wget aria2c axel http https xh wget2 curlie lftp aws gsutil tftp"
+        "cp mv ln install link mkdir mkfifo touch dd rm unlink curl wget aria2c axel http https xh wget2 curlie lftp aws gsutil tftp"
     ),
     "files:run",
 )
@@ -135,7 +135,7 @@ _CARRIERS = {
     "rg": "carriers.finders:rg", "git": "carriers.git:git", "hub": "carriers.git:git", "gh": "carriers.git:gh",
     **dict.fromkeys(_words("python python3 pypy pypy3 ipython bpython"), "carriers.python:python"),
     **dict.fromkeys(_words("perl ruby node nodejs deno bun php lua luajit Rscript R julia osascript octave matlab raku"
-                           " jruby guile sbcl swift groovy ghc jshell clojure clj bb elixir erl ghci scala irb ts-node tsx zx racket"), "carriers.scripts:run"),
+                           " jruby guile sbcl swift groovy ghc jshell clojure clj bb elixir erl ghci scala irb ts-node tsx zx racket jrunscript rhino jjs qjs gjs d8 tjs llrt"), "carriers.scripts:run"),
     **dict.fromkeys(_words("awk gawk mawk nawk"), "carriers.editors:awk"), "sed": "carriers.editors:sed",
     "gsed": "carriers.editors:sed",
     **dict.fromkeys(_words("vim vi nvim ex view gvim rvim vimdiff"), "carriers.editors:vim"),
@@ -163,6 +163,7 @@ _CARRIERS = {
     **dict.fromkeys(_words("pssh parallel-ssh pdsh clush fab plink dsh mpssh"), "carriers.remote:crowd"), "cmake": "carriers.builds:cmake",
     "sqlite3": "carriers.databases:sqlite", "psql": "carriers.databases:psql", "mysql": "carriers.databases:mysql",
     "mariadb": "carriers.databases:mysql", "ftp": "carriers.databases:bang", "gnuplot": "carriers.databases:bang", "newgrp": "wrappers:run",
+    **dict.fromkeys(_words("mongosh mongo redis-cli valkey-cli cockroach clickhouse-client duckdb cqlsh usql pgcli mycli sqlcmd"), "carriers.databases:fed"),
     "less": "carriers.databases:less", "man": "carriers.databases:man", "bc": "carriers.databases:none",
 }  # fmt: skip
 HANDLERS: dict[str, str] = {**_OUTPUTS, **_FILES, **_WRAPPERS, **_CARRIERS, **_BUILTINS}

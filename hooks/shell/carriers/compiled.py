@@ -7,6 +7,7 @@ import re
 from ..events import ExecEvent, Value
 from ..machine import Frame, Machine, Outcome, State
 from ..options import values_of
+from ..programs import run_argv
 from ..redirects import content_of
 from .scripts import run_source
 
@@ -34,6 +35,8 @@ def build(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         words = [value for value in event.argv[1:] if not value.prefix.startswith("-")]
         if event.argv and event.argv[0].text in {"eval", "e"} and words:
             run_source(m, st, inner, name, words[0], ())
+    for value in values_of(event.argv, "", "wrapper"):
+        run_argv(m, st.fork(), inner, [m.value(word) for word in m.hide(value).split(",")])
     if "-" in event.words and st.unread is not None and not st.unread.is_opaque:
         run_source(m, st, inner, name, st.unread, ())
     named = [(value.text or "", content_of(m, st, value)) for value in event.argv]

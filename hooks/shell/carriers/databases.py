@@ -37,6 +37,15 @@ def _run_matches(m: Machine, st: State, fr: Frame, event: ExecEvent, texts: list
                 run_shell(m, st, _inner(fr, event), m.value(code), event.name or "")
 
 
+def _fed(m: Machine, st: State, event: ExecEvent) -> None:
+    """A file of statements that a process substitution gives is what the client reads."""
+    for value in event.argv:
+        path = value.show().rpartition("=")[2]
+        content = content_of(m, st, m.value(path)) if "/dev/fd/" in path else None
+        if content is not None:
+            m.emit(replace(event, stdin=Stdin("text", content, content.sources)))
+
+
 def _included(m: Machine, st: State, event: ExecEvent, texts: list[str]) -> None:
     r"""`.read FILE`, `\i FILE`, `source FILE`: the statements of a file, as if they had come in."""
     for text in texts:
@@ -74,6 +83,7 @@ _SQLITE_WRITES = re.compile(r"(?m)^\s*\.(?:output|once|backup|save|log)\s+(?:mai
 def psql(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     r"""`\! code`, `\o |code`, `\g |code`, `COPY … PROGRAM 'code'`."""
     texts = _texts(m, st, fr, event, "f", "file")
+    _fed(m, st, event)
     _included(m, st, event, texts)
     _run_matches(
         m, st, fr, event, texts, r"\\!\s*([^\n]*)|\\(?:o|g|gx|w|copy.*?program)\s+\|?\s*'?\|([^\n']*)"
@@ -123,4 +133,11 @@ def none(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     return None
 
 
-__all__ = ("bang", "less", "literal", "man", "mysql", "none", "operands", "psql", "sqlite")
+def fed(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
+    """Other clients: statements from a process substitution."""
+    del fr
+    _fed(m, st, event)
+    return None
+
+
+__all__ = ("bang", "fed", "less", "literal", "man", "mysql", "none", "operands", "psql", "sqlite")

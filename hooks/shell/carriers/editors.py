@@ -30,7 +30,10 @@ def _input(st: State, fr: Frame) -> Value | None:
 def _written(m: Machine, st: State, fr: Frame, target: Value) -> None:
     event = make_event(m, st, fr, literal(":"), ":", [])
     event = m.emit(replace(event, redirects=(*event.redirects, Redirect(">", 1, target))))
-    m.write(target, None, event)
+    program = fr.via[-1] if fr.via else "an editor"
+    put_file(m, st, target, unknown(f"what {program} writes", tuple(m.trace[-4:])))
+    if target.text and target.text.startswith("/dev/"):
+        m.write(target, None, event)
 
 
 SED_LONG = frozenset({"expression", "file", "line-length"})
@@ -79,7 +82,7 @@ def _sed_script(m: Machine, st: State, fr: Frame, event: ExecEvent, script: str)
 
 AWK_RUN = re.compile(
     r"\bsystem\s*\(\s*((?:\"(?:[^\"\\]|\\.)*\"|[\w$.()\[\]]+|\s)+)\)|((?:\"(?:[^\"\\]|\\.)*\"|\$\w+|[ \t]+)+)\|&?\s*getline"
-    r"|\|&?\s*((?:\"(?:[^\"\\]|\\.)*\"|\s)+)|(?<![=!<>~|])>>?\s*(\"(?:[^\"\\]|\\.)*\")|\b(\w+)\s*\|&?\s*getline|\|\s*(\w+)\s*(?=[;}\n])"
+    r"|\|&?\s*((?:\"(?:[^\"\\]|\\.)*\"|\s)+)|(?<![=!<>~|])>>?[\s(]*((?:\"(?:[^\"\\]|\\.)*\"\s*)+)|\b(\w+)\s*\|&?\s*getline|\|\s*(\w+)\s*(?=[;}\n])"
 )
 
 
@@ -115,12 +118,19 @@ _AWK_ASSIGN = re.compile(
     r"\b([A-Za-z_]\w*)\s*=(?!=)\s*((?:\"(?:[^\"\\]|\\.)*\"|[A-Za-z_]\w*(?!\s*[=(])|\$\w+|[ \t]+)+)"
 )
 _AWK_ENVIRON = re.compile(r"\bENVIRON\[\"(\w+)\"\]")
+_AWK_HOME = re.compile(r"\bENVIRON\[\"HOME\"\]")
 _AWK_FORMAT = re.compile(r"\bsprintf\s*\(\s*\"((?:[^\"\\]|\\.)*)\"[^()]*\)")
+_AWK_NAMED = re.compile(r"\bprintf?\b[^;}\n>]*>>?\s*([A-Za-z_]\w*)\s*(?=[;}\n]|$)")
+_AWK_ENDLESS = re.compile(
+    r"(?:\bwhile\s*\(\s*1\s*\)|\bfor\s*\(\s*;\s*;\s*\))\s*\{?[^}]*\bsystem\s*\(\s*\"[^\"]*[^&]&\s*\""
+)
+"""A loop without an end that starts something in the background."""
 _AWK_PLACES = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]")
 _AWK_PRINTED = re.compile(r"\bprintf?\s*\(?((?:\"(?:[^\"\\]|\\.)*\"|[\w$,\s])*)\)?\s*$")
 
 
 def _awk_source(m: Machine, st: State, fr: Frame, source: str, names: dict[str, Value]) -> None:
+    source = _AWK_HOME.sub(f'"{m.places.home}"', source)
     source = _AWK_ENVIRON.sub(r"ENVIRON_\1", source)
     source = _AWK_FORMAT.sub(
         lambda found: " $sprintf ".join(f'"{piece}"' for piece in _AWK_PLACES.split(found[1])), source
@@ -129,6 +139,11 @@ def _awk_source(m: Machine, st: State, fr: Frame, source: str, names: dict[str, 
         pieces = re.findall(r"\"(?:[^\"\\]|\\.)*\"|\$?\w+", found[2])
         if all(piece.startswith(('"', "$")) or piece in names for piece in pieces):
             names[found[1]] = join([_awk_piece(m, st, fr, piece, names) for piece in pieces])
+    for found in _AWK_NAMED.finditer(source):
+        if found[1] in names:
+            _written(m, st, fr, names[found[1]])
+    if _AWK_ENDLESS.search(source):
+        m.fork_bomb = m.fork_bomb or fr.segment
     for found in AWK_RUN.finditer(source):
         call, getline, pipe, target, read_from, piped_to = found.groups()
         if target:

@@ -6,11 +6,12 @@ import re
 
 from ...frozen import replace
 from ..code import run_shell
-from ..events import ExecEvent, Glob, Hole, Stdin, Value, literal
+from ..events import ExecEvent, Glob, Hole, Redirect, Stdin, Value, literal
 from ..machine import DONE, Frame, Machine, Outcome, State
 from ..options import has, skip, values_of
 from ..programs import run_argv
-from ..redirects import content_of
+from ..quotes import backslash
+from ..redirects import content_of, put_file
 from ..rows import to_try
 from ..values import fields, join, lines, of, unknown
 
@@ -37,9 +38,19 @@ def find(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         elif text == "-delete":
             _delete(m, st, inner, words, roots)
         elif text in {"-fprint", "-fprint0", "-fls", "-fprintf"} and index + 1 < len(words):
-            m.write(words[index + 1], None, event)
+            _printed(m, st, event, text, words[index + 1 : index + 3])
         index += 1
     return None
+
+
+def _printed(m: Machine, st: State, event: ExecEvent, how: str, words: tuple[Value, ...]) -> None:
+    """`-fprintf FILE FORMAT` leaves a text, the others what is found."""
+    content = words[1].text if how == "-fprintf" and len(words) > 1 else None
+    known = content is not None and "%" not in content
+    text = literal(backslash(content)) if known and content else unknown("what find prints", (event,))
+    put_file(m, st, words[0], text)
+    if words[0].prefix.startswith("/dev/"):
+        m.emit(replace(event, redirects=(*event.redirects, Redirect(">", 1, words[0]))))
 
 
 def _roots(words: tuple[Value, ...]) -> list[Value]:
@@ -88,7 +99,12 @@ def _exec(m: Machine, st: State, fr: Frame, argv: list[Value], roots: list[Value
         target = of((*root.parts, "/", Glob("*"))) if spares else found_beneath(root, words)
         inside = st.fork()
         if in_folder and root.text:
-            inside.cwds = tuple(m.places.join(cwd, root.text) for cwd in st.cwds)
+            # What is found at the start itself runs in the folder that holds it.
+            starts = [m.places.join(cwd, root.text) for cwd in st.cwds]
+            holding = [
+                start.rpartition("/")[0] or "/" for start in starts if root.base().text not in {".", ".."}
+            ]
+            inside.cwds = tuple(dict.fromkeys((*starts, *holding)))
             target = Value(("./", Glob("*"))) if target == root else target
         run_argv(m, inside, fr, [substituted(value, "{}", target) for value in argv])
         st.take_files(inside)

@@ -91,6 +91,8 @@ def crontab(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | Non
     """`crontab FILE` or `crontab -`: each line's command will run."""
     words = event.argv
     rest = [value for value in words[skip(words, "u", dash=False) :] if value.text != "-i"]
+    if has(words, "e") and not has(words, "l"):
+        _edited_alone(m, event)
     if not rest or has(words, "lre"):
         return None
     if rest[0].text in {"-", "/dev/stdin"}:
@@ -104,6 +106,20 @@ def crontab(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | Non
             if not code.is_opaque:
                 run_shell(m, st, _inner(fr, event), code, "cron")
     return None
+
+
+_BY_HAND = re.compile(
+    r"(?:\S*/)?(?:vim?|nvim|gvim|nano|pico|emacs(?:client)?|code|subl|micro|joe|ne|kak|hx|helix|mcedit|kate|gedit|ed|cat|less|more|true|:)\b[^;&|]*"
+)
+"""An editor that a person works with, or that changes nothing."""
+
+
+def _edited_alone(m: Machine, event: ExecEvent) -> None:
+    """`EDITOR='truncate -s 0' crontab -e` installs a table as `crontab FILE` does."""
+    for name, value in event.env:
+        if name in {"EDITOR", "VISUAL", "CRONTAB_EDITOR"} and not _BY_HAND.fullmatch(value.show()):
+            m.emit(replace(event, argv=(literal("-"),)))
+            return
 
 
 def tmux(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:

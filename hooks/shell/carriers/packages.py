@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...frozen import replace
-from ..code import run_shell
+from ..code import note_fetched_code, run_shell
 from ..events import ExecEvent, Value, literal
 from ..folders import folders_named
 from ..machine import Frame, Machine, Outcome, State
@@ -42,6 +42,9 @@ def npm(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     if not rest:
         return None
     sub = rest[0].text or ""
+    if event.name == "npm" and sub != (whole := _spelled_out(sub)):
+        sub, rest = whole, (literal(whole), *rest[1:])
+        m.emit(replace(event, argv=(*words[:at], *rest)))
     if sub in {"exec", "x", "dlx", "create"}:
         _call_option(m, inside, inner, words)
         inner_at = skip(rest[1:], "pc", NPM_LONG)
@@ -52,6 +55,25 @@ def npm(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     if sub in RUNS_SCRIPTS or event.name in {"yarn", "pnpm"}:
         _scripts(m, inside, inner, rest)
     return _other_program(m, inside, inner, event, rest) if event.name in {"yarn", "pnpm"} else None
+
+
+NPM_COMMANDS = (
+    "access adduser audit bugs cache ci completion config dedupe deprecate diff dist-tag docs doctor edit exec explain"
+    " explore find-dupes fund get help help-search init install install-ci-test install-test link ll login logout ls org"
+    " outdated owner pack ping pkg prefix profile prune publish query rebuild repo restart root run run-script sbom search"
+    " set shrinkwrap star stars start stop team test token trust undeprecate uninstall unpublish unstar update version view"
+    " whoami add author c clean-install clean-install-test create dist-tags find hlep home i ic in info innit ins inst"
+    " install-clean isntall isntall-clean issues it la list ln ogr r rb remove rm rum s se show sit t tst udpate un unlink"
+    " up upgrade urn v verison why x"
+).split()
+
+
+def _spelled_out(sub: str) -> str:
+    """Take any beginning of a command's name that no other one shares, as npm does."""
+    if not sub or sub in NPM_COMMANDS:
+        return sub
+    fitting = [name for name in NPM_COMMANDS if name.startswith(sub)]
+    return fitting[0] if len({name.rstrip("s") for name in fitting}) == 1 else sub
 
 
 def _other_program(
@@ -109,6 +131,7 @@ def _scripts(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> None:
         return
     import json
 
+    note_fetched_code(m, fr, content, "npm")
     text = m.hide(content)
     try:
         scripts: dict[str, object] = dict(json.loads(text).get("scripts", {}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 
+from ..code import note_fetched_code
 from ..events import Value
 from ..machine import Frame, Machine, State
 from ..rows import counted, to_try
@@ -64,6 +65,8 @@ class Walker:
 
         path = Value((f"{name.replace('.', '/')}.py",))
         text = content_of(self.m, self.st, path) if self.st.files else None
+        if text is not None:
+            note_fetched_code(self.m, self.fr, text, "python")
         if text is not None and text.text is not None and self.calls < MAX_CALLS:
             self.calls += 1
             with contextlib.suppress(SyntaxError, ValueError):

@@ -82,8 +82,19 @@ FETCHED = re.compile(
 FORKS = re.compile(
     r"\bfork\b[^;]*\bwhile\b|\bwhile\b[^;{]*[;{(]?[^;]*\bfork\b|\bloop\b[^;]*\bfork\b|for\s*\(\s*;\s*;\s*\)[^;]*\bfork\b"
     r"|(?:for\s*\(\s*;\s*;|while\s*\(\s*(?:1|true)|setInterval)[^;]*[\s\S]{0,80}?(?:spawn|fork|exec)\w*\([^)]*__filename"
+    r"|(?:for\s*\(\s*;\s*;|while\s*\(?\s*(?:1|true)|\bloop\b)[^}]*?(?:system|exec|spawn|os\.execute|shell_exec|passthru)\w*\s*\(?\s*['\"][^'\"]*[^&'\"]&\s*['\"]"
     r"|\bfork\s+(?:until|for)\b|\bwhile\s*\(?(?:1|true)\)?[^}]*(?:spawn|fork)\s*\("
 )
+SPAWNS_ITSELF = re.compile(
+    r"(?:spawn|fork|execFile|exec)\w*\(\s*(?:(?:process\.(?:execPath|argv0|argv\[0\])|['\"]node['\"])\s*,\s*\[\s*)?"
+    r"(?:__filename|process\.argv\[1\]|import\.meta\.filename)\s*\]?\s*[,)]"
+)
+"""Node starts the very file it is in, without a word that tells the child that it is one."""
+REPEATS = re.compile(r"\b(?:setImmediate|setInterval|nextTick|while|for)\s*\(|\.forEach\(|\.map\(")
+GUARDED = re.compile(
+    r"\bis(?:Master|Primary|MainThread)\b|process\.(?:send|connected|env\.\w+)|\bargv\[2\]|\bargv\.length"
+)
+"""What tells a child from its parent."""
 ASSIGN = re.compile(
     r"(?:\b(?:const|let|var|my|local|our)\s+)?[$@]?([A-Za-z_]\w*)\s*(?::=|=)(?![=~>])\s*\(?\s*(?=['\"`]|q[qw]?\b)"
 )

@@ -7,6 +7,7 @@ import re
 from ...frozen import replace
 from ..events import Redirect, Stdin, Value, literal
 from ..programs import make_event, run_argv
+from ..redirects import put_file
 from ..values import join, unknown
 from .script_patterns import (
     ANGLES,
@@ -23,6 +24,7 @@ from .script_patterns import (
     FETCHED,
     FETCHED_RUN,
     FORKS,
+    GUARDED,
     IDENTITY,
     KILL,
     LOOSE,
@@ -37,7 +39,9 @@ from .script_patterns import (
     QUOTED_RUN,
     READ,
     RENAME,
+    REPEATS,
     SHELL,
+    SPAWNS_ITSELF,
     STRING,
     WAITS,
     WALK,
@@ -69,7 +73,7 @@ class Scanner(Words):
         self._assigned(source)
         self._lists(source)
         self._parameters(source)
-        if self.language in FORKING and FORKS.search(source) and not WAITS.search(source):
+        if self._multiplies(source):
             self.m.fork_bomb = self.m.fork_bomb or self.fr.segment
         self._shell_calls(source)
         self._file_calls(source)
@@ -85,6 +89,13 @@ class Scanner(Words):
                 self.m.unchecked(
                     "code", self.fr.segment, why, program=self.language, sources=tuple(self.m.trace[-1:])
                 )
+
+    def _multiplies(self, source: str) -> bool:
+        """Tell whether processes are started without end."""
+        if self.language in FORKING and FORKS.search(source) and not WAITS.search(source):
+            return True
+        own = len(SPAWNS_ITSELF.findall(source))
+        return bool(own and (own > 1 or REPEATS.search(source)) and not GUARDED.search(source))
 
     def _assigned(self, source: str) -> None:
         if self.language == "perl" and TRANSLATED.search(source):
@@ -197,7 +208,7 @@ class Scanner(Words):
             inside = self.st.fork()
             inside.unread = fed.stdin.text
             run_shell(self.m, inside, fed, code, self.language)
-        elif ">" in mode:
+        elif ">" in mode or "+" in mode:
             self._write(target, append=">>" in mode)
         else:
             self._emit("cat", target)
@@ -207,6 +218,9 @@ class Scanner(Words):
         for found in WRITE.finditer(source):
             for word in self._first(source, found.end())[:1]:
                 self._write(word, append="append" in found[0])
+                words, known = self._arguments(source, found.end())
+                if known and len(words) > 1 and words[1].text and words[0] == word:
+                    put_file(self.m, self.st, word, words[1], append="append" in found[0])
         for found in READ.finditer(source):
             self._read_call(source, found.end())
         self._renames(source)
@@ -254,7 +268,7 @@ class Scanner(Words):
     def _read_call(self, source: str, at: int) -> None:
         for word in self._first(source, at)[:1]:
             mode = self._arguments(source, at)[0][1:2]
-            if mode and (mode[0].text or "")[:1] in {"w", "a", "x"}:
+            if mode and re.match(r"[waxc]|r[bt]?\+", mode[0].text or ""):
                 self._write(word, append=(mode[0].text or "")[:1] == "a")
             else:
                 self._emit("cat", word)
