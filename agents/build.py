@@ -46,7 +46,7 @@ def build_agent(  # noqa: PLR0917 - the six things an agent is made of
             ref=ref,
             workspace=workspace,
             scratch=shared.folder / "outputs" / ref.agent_id,
-            environ={**settings.environ, **(bench.environ if bench else {})},
+            environ=settings.environ,
             limits=settings.limits,
             todo=todo,
             skills=shared.skills,
@@ -57,6 +57,7 @@ def build_agent(  # noqa: PLR0917 - the six things an agent is made of
         listen=shared.listen,
         max_turns=min(definition.max_turns, settings.subagent_turns) if ref.depth else settings.lead_turns,
         reminder=Reminder(every=settings.reminder_every if "todo_write" in tools else 0),
+        workplace=bench.ready if bench else None,
         after_turn=bench.checkpoint if bench else None,
         goes_back=bench is not None and bench.goes_back,
     )

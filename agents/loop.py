@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from dataclasses import replace as dc_replace
 from typing import Any
 
-from decurion.hooks import RunRef, Stop, SubagentStop, ToolCall, Verdict, replace
+from decurion.hooks import AuditError, DecurionError, RunRef, Stop, SubagentStop, ToolCall, Verdict, replace
 from decurion.hooks.chain import MAX_STOP_REFUSALS
 
 from .context import ContextKeeper
@@ -56,6 +56,11 @@ class Agent:
     tally: Tally = field(default_factory=Tally)
     """What it has done so far; grows as it goes, so that a run cut short still has everything it did."""
     reminder: Reminder = field(default_factory=Reminder)
+    workplace: Callable[[], Awaitable[Mapping[str, str]]] | None = None
+    """Awaited once, behind the first reply: an isolated agent's folder is made while the model is asked.
+
+    Gives what its commands need beside all else.
+    """
     after_turn: Callable[[int], Awaitable[None]] | None = None
     """Awaited before a turn's results are written, while the model thinks already: the checkpoint of an isolated agent.
 
@@ -81,6 +86,7 @@ class Conversation:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.tally = agent.tally
+        self._context: ToolContext | None = None
         self._reminder = agent.reminder
         self._stop_refusals = 0
         self._grown = False
@@ -113,6 +119,8 @@ class Conversation:
             self._keep(ref, self.agent.history.add_user(LAST_TURN))
         reply = await self._ask(ref, last=last)
         self._take(ref, reply)
+        if failed := await self._come_to_work():
+            return failed
         step = next_step(reply, grown=self._grown, nudged=self._nudged)
         self._nudged = self._nudged + 1 if step.action in ("say", "answer") else 0
         if last:
@@ -124,6 +132,20 @@ class Conversation:
             self._keep(ref, self.agent.history.add_user(step.text))
             return None
         return await self._answer(ref, reply, step)
+
+    async def _come_to_work(self) -> Ending | None:
+        """See that the agent's folder is there before anything runs in it."""
+        agent = self.agent
+        if self._context is not None:
+            return None
+        try:
+            more: Mapping[str, str] = await agent.workplace() if agent.workplace else {}
+        except AuditError:
+            raise
+        except DecurionError as error:
+            return Ending("error", error=f"Its checkout could not be made: {error}")
+        self._context = dc_replace(agent.context, environ={**agent.context.environ, **more})
+        return None
 
     async def _ask(self, ref: RunRef, *, last: bool) -> Reply:
         agent = self.agent
@@ -206,7 +228,7 @@ class Conversation:
         updates = agent.context.todo.updates
         try:
             if step.action == "run":
-                context = dc_replace(agent.context, ref=ref)
+                context = dc_replace(self._context or agent.context, ref=ref)
                 await agent.dispatcher.run(context, calls, reply.malformed, results)
             else:
                 agent.dispatcher.not_run(ref, calls, step.text, results)

@@ -43,13 +43,16 @@ class Bench(Protocol):
         ...
 
     @property
-    def environ(self) -> Mapping[str, str]:
-        """What its commands need beside the session's environment."""
-        ...
-
-    @property
     def goes_back(self) -> bool:
         """Whether a resume finds the files as they were at the newest checkpoint, whatever was done since."""
+        ...
+
+    async def ready(self) -> Mapping[str, str]:
+        """Wait until the folder is there; gives what commands need in it beside the session's environment.
+
+        Raises:
+            DecurionError: it could not be made.
+        """
         ...
 
     async def checkpoint(self, turn: int) -> None:
@@ -65,7 +68,7 @@ class Workshop(Protocol):
     """Gives isolated subagents a checkout of their own. The real one is `orchestrator.isolation`."""
 
     async def open(self, ref: RunRef, order: Order) -> Bench:
-        """Make, or after a crash reopen, the workplace of one agent.
+        """Begin to make, or after a crash reopen, the workplace of one agent; one that was begun is as it was by then.
 
         Raises:
             DecurionError: it cannot be had; the order then fails, and never runs in the main checkout instead.

@@ -13,10 +13,12 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Literal
 
 import anyio
+from anyio.abc import TaskGroup
 
+from decurion.agents.groups import task_group
 from decurion.agents.moments import Notice
 from decurion.agents.result import FileChange
-from decurion.agents.shared import Bench, Work
+from decurion.agents.shared import Bench, Work, transcript_path
 from decurion.agents.task import Order
 from decurion.hooks import DecurionError, RunRef
 
@@ -46,14 +48,13 @@ class Desk:
         return self.tree.path
 
     @property
-    def environ(self) -> Mapping[str, str]:
-        """What its commands need beside the session's environment."""
-        return self.tree.env
-
-    @property
     def goes_back(self) -> bool:
         """It is made again at the newest checkpoint."""
         return True
+
+    async def ready(self) -> Mapping[str, str]:
+        """Give what commands need in it; it is there already."""
+        return self.tree.env
 
     async def checkpoint(self, turn: int) -> None:
         """Save the state after a turn."""
@@ -72,17 +73,62 @@ class MergeDesk(Desk):
         """Keep nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checkout(Desk):
-    """One subagent's checkout, as the agents' layer sees it."""
+@dataclass(slots=True)
+class Checkout:
+    """One subagent's checkout, as the agents' layer sees it: made while its model is asked for the first time."""
 
     owner: Checkouts
     ref: RunRef
     order: Order
+    path: Path
+    _made: anyio.Event = field(default_factory=anyio.Event)
+    _tree: Worktree | None = None
+    _failure: DecurionError | None = None
+
+    @property
+    def goes_back(self) -> bool:
+        """It is made again at the newest checkpoint."""
+        return True
+
+    async def make(self) -> None:
+        """Make it; what goes wrong is for whoever needs it."""
+        try:
+            self._tree = await self.owner.make(self.ref)
+        except DecurionError as error:
+            self._failure = error
+        finally:
+            self._made.set()
+
+    async def tree(self) -> Worktree:
+        """Wait until it is made.
+
+        Raises:
+            DecurionError: it could not be.
+        """
+        await self._made.wait()
+        if self._tree is None:
+            raise self._failure or DecurionError("the session ended before")
+        return self._tree
+
+    async def settled(self) -> None:
+        """Wait until it is made or could not be."""
+        await self._made.wait()
+
+    async def ready(self) -> Mapping[str, str]:
+        """Wait until it is made; gives what commands need in it."""
+        return (await self.tree()).env
+
+    async def checkpoint(self, turn: int) -> None:
+        """Save the state after a turn."""
+        await (await self.tree()).checkpoint(turn)
 
     async def finish(self, message: str) -> Work | None:
-        """Commit what is there and queue it for the merge."""
-        work = await self.owner.finish(self, message)
+        """Commit what is there and queue it for the merge; None where it never was there."""
+        try:
+            tree = await self.tree()
+        except DecurionError:
+            return None
+        work = await self.owner.finish(tree, self.order, message)
         for notice in work.notices:
             self.owner.tell(self.ref, notice)
         changed = tuple(FileChange(change.path, change.sha256) for change in work.changed)
@@ -95,8 +141,10 @@ class Checkouts:
     """All checkouts of a session, and what came of them. Git is asked when the first one is needed."""
 
     session: Session
+    _makers: TaskGroup
     works: dict[str, GitWork] = field(default_factory=dict[str, "GitWork"])
     _isolation: Isolation | None = None
+    _opened: dict[str, Checkout] = field(default_factory=dict[str, "Checkout"])
     _queue: anyio.Lock = field(default_factory=anyio.Lock)
     _labels: dict[str, str] = field(default_factory=dict[str, str])
     _merging: anyio.Lock = field(default_factory=anyio.Lock)
@@ -124,28 +172,43 @@ class Checkouts:
         return self._isolation
 
     async def open(self, ref: RunRef, order: Order) -> Bench:
-        """Make, or after a crash reopen, the checkout of one agent; what it depends on is merged first.
+        """Begin to make the checkout of one agent; what it depends on is merged first.
+
+        That of an agent which was begun before is made again at once: its history is mended by what the files are.
 
         Raises:
             DecurionError: git refused, or this place cannot be isolated.
         """
         isolation = await self.prepare()
+        if earlier := self._opened.get(ref.agent_id):  # by a worker that was lost
+            await earlier.settled()
         if order.label:
             self._labels[order.label] = ref.agent_id
         if order.depends_on and self.works:
             await self._integrate(isolation)
+        checkout = Checkout(self, ref, order, isolation.folder(ref.agent_id))
+        self._opened[ref.agent_id] = checkout
+        self.session.shared.workplaces[ref.agent_id] = checkout.path
+        if transcript_path(self.session.folder, ref.agent_id).exists():
+            await checkout.make()
+            await checkout.ready()
+        else:
+            self._makers.start_soon(checkout.make)
+        return checkout
+
+    async def make(self, ref: RunRef) -> Worktree:
+        """Make a worktree, or after a crash bring it back to where its agent's history ends."""
+        isolation = await self.prepare()
         tree = await isolation.reopen(ref.agent_id, self.session.team.settled_turns(ref.agent_id))
-        self.session.shared.workplaces[ref.agent_id] = tree.path
         for notice in tree.notices:
             self.tell(ref, notice)
-        return Checkout(tree, self, ref, order)
+        return tree
 
-    async def finish(self, checkout: Checkout, message: str) -> GitWork:
+    async def finish(self, tree: Worktree, order: Order, message: str) -> GitWork:
         """Commit what a checkout holds and queue it for the merge."""
-        order = checkout.order
         depends = tuple(filter(None, (self._labels.get(label, "") for label in order.depends_on)))
         isolation = await self.prepare()
-        work = await isolation.finish(checkout.tree, message, paths=order.paths, depends_on=depends)
+        work = await isolation.finish(tree, message, paths=order.paths, depends_on=depends)
         self.works.pop(
             work.agent_id, None
         )  # of an earlier life, which a crash cut off before its result was kept
@@ -260,10 +323,12 @@ async def isolated(session: Session) -> AsyncGenerator[Checkouts]:
     Raises:
         NotIsolatable: the folder cannot give checkouts, with the reason and the remedy.
     """
-    checkouts = Checkouts(session)
-    try:
-        if session.options.work.isolation == "worktree":
-            await checkouts.prepare()
-        yield checkouts
-    finally:
-        await checkouts.aclose()
+    async with task_group() as makers:
+        checkouts = Checkouts(session, makers)
+        try:
+            if session.options.work.isolation == "worktree":
+                await checkouts.prepare()
+            yield checkouts
+        finally:
+            makers.cancel_scope.cancel()
+            await checkouts.aclose()

@@ -166,8 +166,11 @@ class FarBench:
 
     line: Line
     path: Path
-    environ: Mapping[str, str]
     goes_back: bool
+
+    async def ready(self) -> Mapping[str, str]:
+        """Wait until the session has made it."""
+        return await self.line.ask("ready")
 
     async def checkpoint(self, turn: int) -> None:
         """Have the state after a turn saved."""
@@ -205,7 +208,7 @@ async def run(spec: Spec, place: Workplace) -> dict[str, Any]:
 
 def _assignment(spec: Spec, line: Line) -> Assignment:
     told = spec.args["bench"]
-    bench = FarBench(line, Path(told["path"]), told["environ"], told["goes_back"]) if told else None
+    bench = FarBench(line, Path(told["path"]), told["goes_back"]) if told else None
     ref, order = build(RunRef, spec.args["ref"]), build(Order, spec.args["order"])
     return Assignment(ref, order, spec.args["prompt"], bench)
 

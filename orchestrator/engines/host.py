@@ -32,7 +32,7 @@ from .protocol import Event
 CallEnviron = Callable[[RunRef, str], Mapping[str, str]]
 """What a call's commands need beside all else, by the id of the call."""
 
-ITS_OWN = ("complete", "count", "finish")
+ITS_OWN = ("complete", "count", "finish", "ready")
 """Questions whose failure is for the agent to deal with; where any other fails, the session ends."""
 
 
@@ -172,6 +172,7 @@ class Host:
             "approve": self._approve,
             "complete": self._complete,
             "count": self._count,
+            "ready": self._ready,
             "checkpoint": self._checkpoint,
             "finish": self._finish,
             "tool": self._tool,
@@ -208,6 +209,10 @@ class Host:
         ref = self._ref(question["turn"])
         return dc_replace(self.template, ref=ref, messages=history, **question["fields"])
 
+    async def _ready(self, _question: Mapping[str, Any]) -> Mapping[str, str]:
+        assert self.assignment.bench is not None
+        return await self.assignment.bench.ready()
+
     async def _checkpoint(self, question: Mapping[str, Any]) -> None:
         assert self.assignment.bench is not None
         await self.assignment.bench.checkpoint(question["turn"])
@@ -224,7 +229,7 @@ class Host:
             ref=self._ref(question["turn"]),
             workspace=bench.path if bench else shared.workspace,
             scratch=shared.folder / "outputs" / self.assignment.ref.agent_id,
-            environ={**shared.settings.environ, **(bench.environ if bench else {})},
+            environ={**shared.settings.environ, **(await bench.ready() if bench else {})},
             limits=shared.settings.limits,
             skills=shared.skills,
             state=self._drawer,

@@ -174,7 +174,7 @@ class _Run:
             "ref": assignment.ref,
             "order": assignment.order,
             "prompt": assignment.prompt,
-            "bench": bench and {"path": bench.path, "environ": bench.environ, "goes_back": bench.goes_back},
+            "bench": bench and {"path": bench.path, "goes_back": bench.goes_back},
             "definition": definition,
             "workspace": shared.workspace,
             "folder": shared.folder,

@@ -23,7 +23,7 @@ from .preflight import LEAST_FREE, Place, survey
 from .snapshot import adopt, take
 from .work import Work, changes
 from .workbench import Gate, Resolve, Workbench
-from .worktree import Record, Worktree, load
+from .worktree import Record, Worktree, load, tree_folder
 
 MERGE_TREE = "_merge"
 """The agent id under which the worktree for checks and resolutions goes."""
@@ -98,6 +98,10 @@ class Isolation:
         """Folders that no isolated subagent may write: the user's checkout and repository, and the hub."""
         folders = (self.place.top, self.place.git_dir, self.place.common_dir, self.hub.path)
         return tuple(dict.fromkeys(folders))
+
+    def folder(self, agent_id: str) -> Path:
+        """Where the tools of an agent are rooted once its worktree is made."""
+        return tree_folder(self.hub, agent_id) / self.place.prefix
 
     @told
     async def open(self, agent_id: str) -> Worktree:

@@ -12,13 +12,13 @@ from shutil import copytree, rmtree
 import anyio
 import pytest
 
-from decurion.agents.moments import Moment, TurnStarted
+from decurion.agents.moments import Moment, Replied, TurnStarted
 from decurion.agents.task import Order
 from decurion.agents.tools import ToolContext
 from decurion.hooks import HookChain, PreToolUse, RunRef, ToolCall, Verdict
 from decurion.orchestrator.fence import fence_hook
 from decurion.orchestrator.options import LimitOptions, ModelOptions, SessionOptions, WorkOptions
-from decurion.orchestrator.session import open_session
+from decurion.orchestrator.session import Session, open_session
 from tests.orchestrator.git.repository import Repository, is_our_branch, make_repository
 from tests.program import decurion
 
@@ -30,6 +30,16 @@ FILES = {
     "src/app/main.py": "from app.config import load\n\n\ndef main():\n    return load('x')\n",
     "tests/test_config.py": "from app.config import load\n\n\ndef test():\n    assert load(1) == 1\n",
 }
+
+
+RENAME = Order("Rename load to read_config in src/app/main.py", "refactorer")
+
+
+def asking(session: Session, call_id: str = "1") -> ToolContext:
+    """A call of `task` by the session's lead."""
+    ref = RunRef(session.id, "lead", "lead")
+    workspace = session.options.workspace
+    return ToolContext(ref, workspace, session.folder / "outputs", {}, call_id=call_id)
 
 
 @pytest.fixture(scope="module")
@@ -158,9 +168,12 @@ class Hands:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.environ: Mapping[str, str] = {}
 
     goes_back = False
+
+    async def ready(self) -> Mapping[str, str]:
+        """It is there."""
+        return {}
 
     async def checkpoint(self, turn: int) -> None:
         """Keep nothing."""
@@ -253,3 +266,36 @@ async def test_the_model_is_asked_while_the_checkpoint_is_made(tmp_path: Path) -
         result = await session.team.run_at(order, Slow(tmp_path), "one-1")
     assert result.status == "completed"
     assert at_checkpoints == {3: 2, 4: 3}
+
+
+async def test_the_model_is_asked_while_the_checkout_is_made(repository: Repository, tmp_path: Path) -> None:
+    """The set-up waits here for the first reply; nothing runs in the checkout before it is through."""
+    replied = tmp_path / "replied"
+    setup = f"while ! [ -e {replied} ]; do sleep 0.01; done; echo ready > set-up.txt"
+
+    def listen(moment: Moment) -> None:
+        if isinstance(moment, Replied) and moment.ref.depth:
+            replied.touch()
+
+    work = WorkOptions(isolation="worktree", setup=setup)
+    options = SessionOptions(repository.path, ModelOptions(name="offline"), work=work)
+    async with open_session(options, listen) as session:
+        with anyio.fail_after(40):
+            result = await session.team.spawn(asking(session), RENAME)
+    assert (result.status, "2 places changed" in result.summary) == ("completed", True), result.summary
+    assert "set-up.txt" in {change.path for change in result.files_changed}
+
+
+async def test_a_checkout_that_cannot_be_made_fails_its_subagent_alone(repository: Repository) -> None:
+    before = repository.image()
+    work = WorkOptions(isolation="worktree", setup="echo no such thing >&2; exit 7")
+    options = SessionOptions(repository.path, ModelOptions(name="offline"), work=work)
+    async with open_session(options) as session:
+        result = await session.team.spawn(asking(session), RENAME)
+        calm = await session.team.spawn(asking(session, "2"), dc_replace(RENAME, isolation="none"))
+        assert list((session.folder / "git" / "trees").iterdir()) == []
+    assert (result.status, result.partial, result.files_changed) == ("error", True, ())
+    assert "Its checkout could not be made" in result.error
+    assert "no such thing" in result.error
+    assert calm.status == "completed"
+    assert repository.image() != before  # what the one without isolation did

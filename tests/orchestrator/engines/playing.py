@@ -132,8 +132,11 @@ class Here:
     """A workplace that nobody looks after."""
 
     path: Path
-    environ: Mapping[str, str] = field(default_factory=dict[str, str])
     goes_back: bool = False
+
+    async def ready(self) -> Mapping[str, str]:
+        """It is there."""
+        return {}
 
     async def checkpoint(self, turn: int) -> None: ...
 
