@@ -11,6 +11,14 @@ from pathlib import Path
 LATER = {"rich", "structlog", "tenacity", "jsonschema", "pydantic", "duckdb", "opentelemetry"}
 """Nothing of these is needed before: the tree is drawn, the log written and the reply checked while the API thinks."""
 
+OURS_LATER = (
+    "decurion.orchestrator.engines.workers",
+    "decurion.orchestrator.engines.pipe",
+    "decurion.orchestrator.audit.tracer",
+    "decurion.orchestrator.git.worktree",
+)
+"""What only sessions need that ask for it: worker programs, traces, checkouts."""
+
 PROGRAM = """
 import gc, sys, types
 from pathlib import Path
@@ -50,6 +58,7 @@ def test_what_draws_and_logs_is_loaded_after_the_first_request_has_left(tmp_path
         assert program.wait() == 0, shown
     collecting, *loaded = (tmp_path / "loaded").read_text().splitlines()
     assert {name.partition(".")[0] for name in loaded} & LATER == set()
+    assert [name for name in loaded if name.startswith(OURS_LATER)] == []
     assert collecting == "True"
     assert shown.startswith("starting …")
     assert "lead" in shown  # and drawn it is

@@ -18,7 +18,8 @@ from decurion.agents.tools import TOOLS, ToolContext, output_of
 from decurion.orchestrator.audit.export import otlp
 from decurion.orchestrator.audit.select import all_records as records
 from decurion.orchestrator.audit.spans import Span, spans
-from decurion.orchestrator.audit.tracing import CLOSE_SECONDS, live_tracer, with_traceparent
+from decurion.orchestrator.audit.tracer import CLOSE_SECONDS
+from decurion.orchestrator.audit.tracing import live_tracer, with_traceparent
 from tests.hooks.audit.samples import LEAD, child, open_log, request, write_session
 
 
