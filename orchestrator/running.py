@@ -8,7 +8,6 @@ import time
 from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
@@ -189,6 +188,7 @@ class _Json(Output):
     def __init__(self, *, stream: bool) -> None:
         self._stream: StreamJson | None = None
         self._is_stream = stream
+        self._secrets = known_secrets()
 
     def listen(self, moment: Any) -> None:
         if self._stream:
@@ -198,16 +198,22 @@ class _Json(Output):
 
     def opened(self, session: Session) -> None:
         if self._is_stream:
-            self._stream = StreamJson(write_json, session.id)
+            self._stream = StreamJson(self._write, session.id)
             self._stream.init(
                 {**session.describe(), "policy_sha256": session.law.law.digest, "enforcement": ENFORCEMENT}
             )
 
     def close(self, finished: Finished, started: float) -> None:
         spent = round((time.monotonic() - started) * 1000)
-        write_json(
+        self._write(
             result_message(finished.session_id, finished.lead, finished.subagents, spent) | finished.extra()
         )
+
+    def _write(self, value: Mapping[str, Any]) -> None:
+        """Write one object as one line on stdout, at once, known secrets taken out."""
+        cleaned = self._secrets.clean(value)
+        sys.stdout.buffer.write(orjson.dumps(cleaned, option=orjson.OPT_APPEND_NEWLINE))
+        sys.stdout.buffer.flush()
 
 
 @contextmanager
@@ -224,17 +230,9 @@ def _output(output_format: str, *, quiet: bool, verbose: bool) -> Generator[Outp
         yield _Text(PlainLines(lambda line: click.echo(clean(line), err=True), verbose=verbose))
 
 
-@cache
 def known_secrets() -> Redactor:
     """Give what takes out of the output, which others keep, what is surely a secret; nothing is guessed there."""
     return Redactor(guess=False)
-
-
-def write_json(value: Mapping[str, Any]) -> None:
-    """Write one object as one line on stdout, at once, known secrets taken out."""
-    cleaned = known_secrets().clean(value)
-    sys.stdout.buffer.write(orjson.dumps(cleaned, option=orjson.OPT_APPEND_NEWLINE))
-    sys.stdout.buffer.flush()
 
 
 def not_started() -> Finished:
