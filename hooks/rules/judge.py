@@ -188,6 +188,9 @@ class Judge:
         began = perf_counter_ns()
         try:
             return self._remembered(text, places, agent_type, began)
+        except TimeoutError as error:
+            message = f"this text is too large to be checked ({error}). Put its data into a file, or split the command."
+            return Judgement(Verdict.DENY, UNREADABLE, message, segment=text[:200], micros=_micros(began))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong in the judge must refuse
             message = f"the law could not judge this ({type(error).__name__}: {error}), so it does not run."
             return Judgement(Verdict.DENY, JUDGE_FAILED, message, segment=text[:200], micros=_micros(began))
@@ -239,7 +242,7 @@ class Judge:
         """
         for scene in self._scenes(reading, places):
             if _micros(began) > TIME_LIMIT_MS * 1000:
-                raise TimeoutError(f"more than {TIME_LIMIT_MS} ms")
+                raise TimeoutError(f"it takes more than {TIME_LIMIT_MS} ms")
             for matcher in self._candidates(scene):
                 rule = matcher.rule
                 if (not rule.agents or _binds(rule, agent_type)) and matcher.applies(scene):

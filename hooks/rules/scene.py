@@ -278,7 +278,7 @@ class Scene:
             if len(found) > _MANY_PIECES:
                 found = list(dict.fromkeys(found))
             if len(found) > _MOST_PIECES:
-                raise TimeoutError(f"more than {_MOST_PIECES} pieces of words")
+                raise TimeoutError(f"it holds more than {_MOST_PIECES} names and values")
             self._pieces = tuple(found)
         return self._pieces
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import posixpath
 
+from ..patterns import lazy
 from .events import ExecEvent, Value, literal
 from .machine import DONE, Frame, Machine, Outcome, State
 from .options import has, operands, values_of
-from .redirects import file_at, paths_of, put_file
+from .redirects import behind_links, file_at, paths_of, put_file
 from .state import File
 from .values import unknown
 
@@ -39,13 +40,15 @@ def _copy(m: Machine, st: State, event: ExecEvent) -> Outcome:
 def place(m: Machine, st: State, event: ExecEvent, source: Value, target: Value) -> None:
     """Remember a copy, move or link under the name it gets, also inside a folder of that name."""
     made = _made_from(m, st, event, source)
+    linked = [behind for path in paths_of(m, st, target) for behind in behind_links(st, path)]
     name = posixpath.basename((source.text or "").rstrip("/"))
     content = made.contents[-1] if made.contents else None
     for path in paths_of(m, st, target):
         st.files[path] = made
         if name:
             st.files.setdefault(posixpath.join(path, name), made)
-    m.write(target, content, event, append=_adds(event, target))
+    for written in (target, *map(literal, linked if event.name in {"cp", "install"} else ())):
+        m.write(written, content, event, append=_adds(event, target))
     if event.name == "mv":
         for path in paths_of(m, st, source):
             st.files.pop(path, None)
@@ -89,6 +92,18 @@ def _make_pipe(m: Machine, st: State, event: ExecEvent) -> Outcome:
     for value in operands(event.argv, "mZ", frozenset({"mode", "context"})):
         for path in paths_of(m, st, value):
             st.files[path] = File((unknown(f"what comes through {value.show()}", (event,)),))
+    return DONE
+
+
+def _soak_up(m: Machine, st: State, event: ExecEvent) -> Outcome:
+    content = st.unread if st.unread is not None else event.stdin.text
+    for value in operands(event.argv):
+        put_file(
+            m,
+            st,
+            value,
+            content if content is not None else unknown("what sponge reads", event.stdin.upstream),
+        )
     return DONE
 
 
@@ -144,11 +159,14 @@ def _curl(m: Machine, st: State, event: ExecEvent) -> Outcome | None:
     return DONE if named and all(value.text != "-" for value in named) else None
 
 
+_ADDRESS = lazy(r"\w+://|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?::\d+)?/")
+
+
 def _remote_names(event: ExecEvent) -> list[Value]:
     names = [
         posixpath.basename((value.text or "").partition("?")[0])
         for value in event.argv
-        if "://" in (value.text or "")
+        if _ADDRESS.match(value.text or "")
     ]
     return [literal(name) for name in names if name]
 
@@ -217,6 +235,7 @@ _RUN = {
     "link": _copy,
     "mkdir": _make_folders,
     "mkfifo": _make_pipe,
+    "sponge": _soak_up,
     "touch": _touch,
     "rm": _remove,
     "unlink": _remove,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ..patterns import lazy
 from .arith import number
 from .events import Value
 from .expand import fields_of
-from .machine import DONE, Frame, Machine, Outcome, State
+from .machine import DONE, MAX_STEPS, Frame, Machine, Outcome, Refused, State
+from .options import values_of
 from .rows import counted, is_number, to_try
 from .tree import ArithCmd, Block, Call, CFor, Expr, For, Let, Stmt, While
 from .values import join, unknown
@@ -22,13 +24,18 @@ def run_for(m: Machine, st: State, fr: Frame, command: For) -> Outcome:
 
     def turns(inside: State) -> Outcome:
         words = list(inside.positional) if command.items is None else fields_of(m, inside, fr, command.items)
-        for item in to_try(words, command.name):
+        tried = to_try(words, command.name)
+        around, m.turns = m.turns, m.turns * max(len(tried), 1)
+        if m.turns > MAX_STEPS:
+            raise Refused("the loops inside one another turn too often to be judged")
+        for item in tried:
             many = item.has_glob or any(hole.splits for hole in item.holes)
             before = inside.fork() if many else None
             inside.put(command.name, item)
             outs.append(run_stmts(m, inside, fr, command.body).out)
             if before is not None:
                 _again(m, inside, fr, command.body, before, outs)
+        m.turns = around
         if not words:
             run_stmts(m, inside.fork(), fr, command.body)
         return DONE
@@ -156,3 +163,19 @@ def _leaves_running(body: tuple[Stmt, ...]) -> bool:
         elif _word(stmt) not in _AT_ONCE:
             return False
     return starts
+
+
+_LEFT_RUNNING = lazy(r"(?<![&>])&\s*$|(?<![&>])&\s*[;)}]")
+
+
+def note_endless_input(m: Machine, fr: Frame, options: tuple[Value, ...], argv: list[Value]) -> None:
+    """`yes | xargs -P0 …`: one process after the other, and nothing waits for them."""
+    last = fr.stdin.upstream[-1] if fr.stdin.upstream else None
+    if last is None or last.name != "yes":
+        return
+    many = any(
+        value.text in {"0", "0%"}
+        for value in (*values_of(options, "P", "max-procs"), *values_of(options, "j", "jobs"))
+    )
+    if many or any(_LEFT_RUNNING.search(value.text or "") for value in argv):
+        m.fork_bomb = m.fork_bomb or fr.segment

@@ -78,6 +78,8 @@ class Machine:
         self.clock = clock
         self.deadline = clock() + seconds
         self.steps = 0
+        self.turns = 1
+        """How often the loops around the present command turn together."""
         self.events: list[ExecEvent] = []
         self.trace: list[ExecEvent] = []
         self.unknowns: list[Unchecked] = []
@@ -129,7 +131,7 @@ class Machine:
         Such files are the project's or the person's, who could run them by name: what is not known in them, or cannot
         be read, says nothing against the command.
         """
-        before, mark, steps = self.disk_reads, self.mark(), self.steps
+        before, mark, steps, turns = self.disk_reads, self.mark(), self.steps, self.turns
         self.disk_reads = 0
         deadline, found = self.deadline, None
         self.deadline = min(deadline, self.clock() + DISK_SECONDS)
@@ -138,6 +140,7 @@ class Machine:
         except Refused:
             if not self.disk_reads:
                 raise
+        self.turns = turns
         if self.disk_reads:
             self.keep_certain(mark)
             self.steps = steps
@@ -151,9 +154,23 @@ class Machine:
     def keep_certain(self, mark: tuple[int, int, int]) -> None:
         """Of what was found since a mark, keep what is wholly known."""
         events, writes, unknowns = mark
+        for event in self.events[events:]:
+            if not _is_certain(event):
+                self._forget(event)
+        self._seen.difference_update(
+            (one.kind, one.segment, one.why, one.program) for one in self.unknowns[unknowns:]
+        )
         self.events[events:] = [event for event in self.events[events:] if _is_certain(event)]
         self.writes[writes:] = [one for one in self.writes[writes:] if not one.path.holes]
         del self.unknowns[unknowns:]
+
+    def _forget(self, event: ExecEvent) -> None:
+        """An event that was taken back may be taken down again."""
+        argv = event.argv
+        glance = event.name, len(argv), argv[-1].text if argv else ""
+        if self._alike.get(glance) is event:
+            del self._alike[glance]
+        self._seen.discard(_event_key(event))
 
     def hears(self, fr: Frame) -> bool:
         """Tell whether what a command prints may go anywhere but to the person; else it need not be worked out."""
@@ -201,10 +218,11 @@ class Machine:
         event: ExecEvent | None = None,
     ) -> None:
         """Take down something that would run but cannot be known."""
+        segment = self.show(segment)
         key = (kind, segment, why, program)
         if key not in self._seen:
             self._seen.add(key)
-            self.unknowns.append(Unchecked(kind, self.show(segment), why, program, sources, event))
+            self.unknowns.append(Unchecked(kind, segment, why, program, sources, event))
 
     def crowded(self, key: object, count: int) -> bool:
         """True if one more choice among so many would make too many worlds; then the value counts as unknown."""

@@ -42,6 +42,9 @@ def _apply(m: Machine, st: State, fr: Frame, redirect: Redir) -> Frame:
     ):
         return _duplicate(st, fr, redirect, target.text)
     fd = redirect.fd if redirect.fd >= 0 else 0 if op.startswith("<") else 1
+    if redirect.name:
+        fd = next(number for number in range(10, 256) if number not in st.fds or number == 255)
+        st.put(redirect.name, literal(str(fd)))
     found = Redirect(">" if op == ">&" else op, fd, target)
     fr = replace(fr, redirects=(*fr.redirects, found))
     if op in {"<", "<>"}:
@@ -91,9 +94,6 @@ def _keep(m: Machine, st: State, fr: Frame, redirect: Redir) -> None:
     if last.writes and last.op not in {">>", "&>>", "<>"}:
         m.write(last.target, None, m.trace[-1] if m.trace else None)
     fd = last.fd
-    if redirect.name:
-        fd = next(number for number in range(10, 256) if number not in st.fds or number == 255)
-        st.put(redirect.name, literal(str(fd)))
     st.fds[fd] = (last, st.fds.get(fd, (None, None))[1] if redirect.op == "<" else None)
 
 
@@ -188,10 +188,18 @@ def put_file(m: Machine, st: State, path: Value, content: Value, *, append: bool
         whole = join((old.contents[-1], content)) if append and old and old.contents else content
         st.files[where] = File((whole,), old.target if old and old.link else "", link=bool(old and old.link))
         m.write(literal(where), content, event, append=append)
-        if old and old.link and old.target:
-            m.write(literal(old.target), content, event, append=append)
+        for behind in behind_links(st, where):
+            m.write(literal(behind), content, event, append=append)
     if path.text is None:
         m.write(path, content, event, append=append)
+
+
+def behind_links(st: State, path: str) -> list[str]:
+    """What a path comes to through the links that the command itself made."""
+    links = [(link, file.target) for link, file in st.files.items() if file.link and file.target]
+    return [
+        target + path[len(link) :] for link, target in links if path == link or path.startswith(f"{link}/")
+    ]
 
 
 def record_output(m: Machine, st: State, fr: Frame, outcome: Outcome, inherited: int) -> Outcome:

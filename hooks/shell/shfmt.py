@@ -61,12 +61,14 @@ def _continued_comments(tree: Json) -> list[int]:
     todo: list[Any] = [tree]
     while todo:
         node = todo.pop()
-        if isinstance(node, list):
-            todo.extend(node)
-        elif isinstance(node, dict):
-            if "Hash" in node and str(node.get("Text", "")).endswith("\\\n"):
-                found.append(int(node["End"]["Offset"]) - 2)
-            todo.extend(node.values())
+        if type(node) is list:
+            items: list[Any] = node  # pyright: ignore[reportUnknownVariableType] - JSON may hold anything
+            todo.extend(items)
+        elif type(node) is dict:
+            fields: Json = node  # pyright: ignore[reportUnknownVariableType] - its keys are texts
+            if "Hash" in fields and str(fields.get("Text", "")).endswith("\\\n"):
+                found.append(int(fields["End"]["Offset"]) - 2)
+            todo.extend(fields.values())
     return found
 
 

@@ -100,7 +100,7 @@ _OUTPUTS = dict.fromkeys(
 )
 _FILES = dict.fromkeys(
     _words(
-        "cp mv ln install link mkdir mkfifo touch dd rm unlink curl wget aria2c axel http https xh wget2 curlie lftp aws gsutil tftp"
+        "cp mv ln install link mkdir mkfifo sponge touch dd rm unlink curl wget aria2c axel http https xh wget2 curlie lftp aws gsutil tftp"
     ),
     "files:run",
 )

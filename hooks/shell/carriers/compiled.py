@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ..code import run_shell
 from ..events import ExecEvent, Value
 from ..machine import Frame, Machine, Outcome, State
 from ..options import values_of
@@ -37,6 +38,8 @@ def build(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
             run_source(m, st, inner, name, words[0], ())
     for value in values_of(event.argv, "", "wrapper"):
         run_argv(m, st.fork(), inner, [m.value(word) for word in m.hide(value).split(",")])
+    for code in values_of(event.argv, "", "toolexec", "exec") if name == "go" else ():
+        run_shell(m, st, inner, code, name)
     if "-" in event.words and st.unread is not None and not st.unread.is_opaque:
         run_source(m, st, inner, name, st.unread, ())
     named = [(value.text or "", content_of(m, st, value)) for value in event.argv]

@@ -7,6 +7,7 @@ import re
 from ...frozen import replace
 from ..code import run_shell
 from ..events import ExecEvent, Glob, Hole, Redirect, Stdin, Value, literal
+from ..loops import note_endless_input
 from ..machine import DONE, Frame, Machine, Outcome, State
 from ..options import has, skip, values_of
 from ..programs import run_argv
@@ -14,6 +15,10 @@ from ..quotes import backslash
 from ..redirects import content_of, put_file
 from ..rows import to_try
 from ..values import fields, join, lines, of, unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MAX_ITEMS = 40
 """Input items that are run a few at a time; more are given to one call."""
@@ -43,7 +48,7 @@ def find(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     return None
 
 
-def _printed(m: Machine, st: State, event: ExecEvent, how: str, words: tuple[Value, ...]) -> None:
+def _printed(m: Machine, st: State, event: ExecEvent, how: str, words: Sequence[Value]) -> None:
     """`-fprintf FILE FORMAT` leaves a text, the others what is found."""
     content = words[1].text if how == "-fprintf" and len(words) > 1 else None
     known = content is not None and "%" not in content
@@ -97,17 +102,24 @@ def _exec(m: Machine, st: State, fr: Frame, argv: list[Value], roots: list[Value
     )
     for root in roots:
         target = of((*root.parts, "/", Glob("*"))) if spares else found_beneath(root, words)
+        if in_folder and root.text and root.base().text not in {".", ".."}:
+            _at_its_folder(m, st, fr, argv, root)
         inside = st.fork()
         if in_folder and root.text:
-            # What is found at the start itself runs in the folder that holds it.
-            starts = [m.places.join(cwd, root.text) for cwd in st.cwds]
-            holding = [
-                start.rpartition("/")[0] or "/" for start in starts if root.base().text not in {".", ".."}
-            ]
-            inside.cwds = tuple(dict.fromkeys((*starts, *holding)))
+            inside.cwds = tuple(m.places.join(cwd, root.text) for cwd in st.cwds)
             target = Value(("./", Glob("*"))) if target == root else target
         run_argv(m, inside, fr, [substituted(value, "{}", target) for value in argv])
         st.take_files(inside)
+
+
+def _at_its_folder(m: Machine, st: State, fr: Frame, argv: list[Value], root: Value) -> None:
+    """What is found at the start itself is run in the folder that holds it."""
+    inside = st.fork()
+    starts = [m.places.join(cwd, root.text or "") for cwd in st.cwds]
+    inside.cwds = tuple(start.rpartition("/")[0] or "/" for start in starts)
+    here = literal("./" + starts[0].rpartition("/")[2])
+    run_argv(m, inside, fr, [substituted(value, "{}", here) for value in argv])
+    st.take_files(inside)
 
 
 def substituted(value: Value, mark: str, target: Value) -> Value:
@@ -207,6 +219,7 @@ def xargs(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     if mark is None and any(value.text in {"-i", "--replace"} for value in options):
         mark = literal("{}")
     text = _xargs_input(m, st, fr, options)
+    note_endless_input(m, fr, options, argv)
     items = _items(text, options, one_line=mark is not None)
     inner = replace(_inner(fr, event), stdin=Stdin("null"))
     inside = st.fork()
@@ -291,6 +304,7 @@ def parallel(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | No
     argv, items = _parallel_items(m, st, rest)
     inner = _inner(fr, event)
     if items is None:
+        note_endless_input(m, fr, words[:at], argv)
         items = lines(_xargs_input(m, st, fr, words[:at]))
     if not argv:
         for item in items:

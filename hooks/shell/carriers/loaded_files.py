@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from ..code import run_shell
+from ..code import note_fetched_code, run_shell
 from ..events import ExecEvent, Value, literal
 from ..machine import Frame, Machine, State
 from ..programs import run_argv
@@ -62,15 +62,26 @@ def follow(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
     named = _named(m, event)
     inner = fr.within(event.name or "")
     mark = m.mark()
+    fetched: list[Value] = []
     for path, file in list(st.files.items()):
         base = path.rpartition("/")[2]
         if file.contents and (
             wanted.fullmatch(base) or (base and re.search(rf"(?<![\w.-]){re.escape(base)}(?![\w-])", named))
         ):
             _file(m, st.fork(), inner, base, file.contents[-1])
+            if _RUN_UNASKED.fullmatch(base):
+                fetched.append(file.contents[-1])
     if event.name == "ansible-playbook":
         _absent(m, st, inner, named)
     m.keep_certain(mark)
+    for content in fetched:
+        note_fetched_code(m, inner, content, event.name or "")
+
+
+_RUN_UNASKED = re.compile(
+    r"(?i)[a-z]+file(?:\.\w+)?|.*\.config\.[cm]?[jt]s|(?:setup|conftest|tasks|noxfile)\.py|\.envrc|build\.rs|\.\w+rc\.c?js"
+)
+"""Settings that are programs themselves."""
 
 
 def _named(m: Machine, event: ExecEvent) -> str:

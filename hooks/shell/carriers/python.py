@@ -15,7 +15,7 @@ from ..programs import run_argv
 from ..redirects import content_of
 from ..unpacked import script_at, unpack
 from ..values import unknown
-from .shells import note_unknown_script, own_file, with_upstream
+from .shells import as_program, own_file, with_upstream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,8 +105,7 @@ def _script(m: Machine, st: State, fr: Frame, event: ExecEvent, words: tuple[Val
         django_words(m, st, fr, words[1:])
     content = script_at(m, st, script)
     if content is None:
-        note_unknown_script(m, fr, script, event.name or "python")
-        return None
+        return as_program(m, st, fr, script, words[1:], event.name or "python")
     return run_python(m, st, fr, content, event, words[1:])
 
 

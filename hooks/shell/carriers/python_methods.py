@@ -68,7 +68,12 @@ def _path_delete(walker: Walker, path: Value, name: str, args: Args) -> object:
 def _path_write(walker: Walker, path: Value, name: str, args: Args) -> object:
     del name
     emit(walker, ":", redirect=Redirect(">", 1, path))
-    walker.m.write(path, walker.evaluator.text(args[0]) if args else None, walker.m.trace[-1])
+    content = walker.evaluator.text(args[0]) if args else None
+    walker.m.write(path, content, walker.m.trace[-1])
+    if content is not None and content.text:
+        from ..redirects import put_file
+
+        put_file(walker.m, walker.st, path, content)
     return None
 
 

@@ -8,6 +8,7 @@ import posixpath
 from ...frozen import frozen
 from ..events import Hole, Value, literal
 from ..values import EMPTY, join, of, unknown
+from .python_numbers import endless, number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,12 +170,14 @@ class Evaluator:
             )
             items = [literal(item) if isinstance(item, str) else item for item in items]
         out: list[object] = []
+        self.walker.loops += endless(first.iter)
         for item in items:
             self.walker.m.step()
             self.walker.bind(first.target, item)
             for rest in node.generators[1:]:
                 self.value(rest.iter)
             out.append(self.value(node.elt))
+        self.walker.loops -= endless(first.iter)
         return out
 
     def lines_of(self, items: object) -> object:
@@ -221,7 +224,7 @@ class Evaluator:
         if isinstance(node.op, ast.Div) and not isinstance(left, (int, float)):
             return PathText(join_path([self.text(left), self.text(right)]))
         if isinstance(left, int) and isinstance(right, int):
-            return _number(node.op, left, right)
+            return number(node.op, left, right)
         return self.unknown(node)
 
     def _text_operation(self, node: ast.BinOp, left: Value, right: object) -> object:
@@ -334,15 +337,3 @@ def join_path(values: list[Value]) -> Value:
             pieces.append(literal("/"))
         pieces.append(value)
     return join(pieces)
-
-
-def _number(op: ast.operator, left: int, right: int) -> object:
-    table = {
-        ast.Sub: lambda: left - right,
-        ast.Mult: lambda: left * right if abs(left) + abs(right) < 1 << 40 else None,
-        ast.BitXor: lambda: left ^ right,
-        ast.Mod: lambda: left % right if right else None,
-        ast.FloorDiv: lambda: left // right if right else None,
-    }
-    compute = next((found for kind, found in table.items() if isinstance(op, kind)), None)
-    return compute() if compute else unknown("a Python number", digits=True)

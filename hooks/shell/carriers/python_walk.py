@@ -11,6 +11,7 @@ from ..machine import Frame, Machine, State
 from ..rows import counted, to_try
 from ..values import EMPTY, join
 from .python_calls import call
+from .python_numbers import endless
 from .python_values import Evaluator, PathText, Ref, Thing, is_items
 
 MAX_CALLS = 40
@@ -113,6 +114,12 @@ class Walker:
             self.value(target.value)
 
     def _for(self, node: ast.For) -> None:
+        self.loops += endless(node.iter)
+        self._turns(node)
+        self.loops -= endless(node.iter)
+        self.body(node.orelse)
+
+    def _turns(self, node: ast.For) -> None:
         items = self.evaluator.lines_of(self.value(node.iter))
         if is_items(items) and items:
             for item in to_try(items):
@@ -122,7 +129,6 @@ class Walker:
         else:
             self.bind(node.target, self._item_of(items, node.iter))
             self.body(node.body)
-        self.body(node.orelse)
 
     _asyncfor = _for
 

@@ -55,6 +55,8 @@ FORKING = frozenset("perl ruby php node nodejs gcc g++ cc c++ clang clang++ tcc 
 """Languages in whose text a `fork` in a loop is a process bomb."""
 
 
+MAX_EACH = 8
+"""Names of one list that are tried each in turn."""
 TRANSLATED = re.compile(r"\b(?:tr|y)/")
 """Perl's `tr`, after which a text is another one."""
 
@@ -68,6 +70,7 @@ class Scanner(Words):
         if self.language == "perl":
             source = ANGLES.sub(r"'\1'", source)
         source = joined(homes(source, self.m.places.home))
+        self._each: tuple[str, list[str]] = ("", [])
         for found in list(CHDIR.finditer(source))[:1]:
             self._enter(source, found.end())
         self._assigned(source)
@@ -77,6 +80,11 @@ class Scanner(Words):
             self.m.fork_bomb = self.m.fork_bomb or self.fr.segment
         self._shell_calls(source)
         self._file_calls(source)
+        name, words = self._each
+        for word in words[1:]:
+            self.names[name] = self.m.value(word)
+            self._shell_calls(source)
+            self._file_calls(source)
         self._evals(source)
         if IDENTITY.search(source):
             self._emit("setpriv", literal("--reuid=0"))
@@ -117,6 +125,7 @@ class Scanner(Words):
                 self.names[name] = self.m.value(
                     max(words, key=lambda word: word.startswith(("/", "~", "..")))
                 )
+                self._each = name, words[:MAX_EACH]
 
     def _enter(self, source: str, at: int) -> None:
         """Go on in the folder that the source changes to."""

@@ -32,8 +32,20 @@ def homes(source: str, home: str) -> str:
         if "join" in found[0].lower() or "resolve" in found[0]:
             head, tail = source[: found.end()], source[found.end() :]
             end = tail.find(")")
-            source = head + re.sub(r"(['\"])\s*,\s*\1", "/", tail[: end + 1]) + tail[end + 1 :]
+            source = head + _one_path(tail[:end]) + tail[end:]
     return EXPANDED.sub("(", source).replace('"~/', f'"{home}/').replace("'~/", f"'{home}/")
+
+
+_PIECE = re.compile(rf"({STRING}|[\w.$\[\]]+)\s*(?:,\s*|$)")
+
+
+def _one_path(pieces: str) -> str:
+    """The pieces of a path as one literal, or, where names are among them, put together with `+`."""
+    words = _PIECE.findall(pieces)
+    if len(words) < 2 or _PIECE.sub("", pieces).strip():
+        return re.sub(r"(['\"])\s*,\s*\1", "/", pieces)
+    whole = " + '/' + ".join(words)
+    return re.sub(r"(['\"])\s*\+\s*'/'\s*\+\s*\1", "/", whole)
 
 
 def unescape(text: str) -> str:

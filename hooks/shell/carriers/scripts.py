@@ -13,7 +13,7 @@ from ..redirects import content_of
 from ..unpacked import script_at
 from ..values import join, literal, unknown
 from .script_patterns import OWN_FILES
-from .shells import note_unknown_script, own_file, with_upstream
+from .shells import as_program, own_file, with_upstream
 
 CODE_OPTIONS: dict[str, tuple[str, ...]] = {
     "perl": ("e", "E"), "ruby": ("e",), "jruby": ("e",), "node": ("e", "p", "-eval", "-print"),
@@ -169,9 +169,8 @@ def _script(m: Machine, st: State, fr: Frame, name: str, rest: tuple[Value, ...]
         artisan(m, st, fr, rest[1:])
     content = script_at(m, st, script)
     if content is None:
-        note_unknown_script(m, fr, script, name)
-    else:
-        run_source(m, st, fr, name, content, rest[1:])
+        return as_program(m, st, fr, script, rest[1:], name)
+    run_source(m, st, fr, name, content, rest[1:])
     return None
 
 

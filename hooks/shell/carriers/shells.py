@@ -84,13 +84,30 @@ def _script(m: Machine, st: State, fr: Frame, event: ExecEvent, rest: tuple[Valu
         return read_stdin(m, st, fr, event, rest[1:])
     content = script_at(m, st, script)
     if content is None:
-        note_unknown_script(m, fr, script, event.name or "sh")
-        return None
+        return as_program(m, st, fr, script, rest[1:], event.name or "sh")
     inside = _fresh(st, script, rest[1:])
     if _bombed(m, inside, fr, script):
         return DONE
     outcome = run_code(m, inside, fr, content, event.name or "sh")
     return _leave(m, st, inside, fr, outcome)
+
+
+_INSTALLED = re.compile(
+    r".*/(npm|npx|yarn|pnpm)(?:-cli)?\.c?js|(?:/.*|.*node_modules|.*venv|\.tox/.*)/\.?bin/([\w.-]+)"
+)
+"""The path of a program that is installed, under which an interpreter may run it."""
+
+
+def as_program(
+    m: Machine, st: State, fr: Frame, script: Value, args: tuple[Value, ...], program: str
+) -> Outcome | None:
+    """A script that nobody has read: an installed program by its path (`node "$(which npm)"`), or unknown code."""
+    found = _INSTALLED.fullmatch(script.text or "")
+    name = (found[1] or found[2]) if found else ""
+    if name in m.guarded:
+        return run_argv(m, st.fork(), fr, [literal(name), *args], functions=False)
+    note_unknown_script(m, fr, script, program)
+    return None
 
 
 def note_unknown_script(m: Machine, fr: Frame, script: Value, program: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from decurion.hooks import PreToolUse, RunRef, ToolCall, Verdict
 from decurion.hooks.chain import HookChain
-from decurion.hooks.rules import EXAMPLE_PLACES, JUDGE_FAILED, Law, Places, law_hook, live_places
+from decurion.hooks.rules import EXAMPLE_PLACES, JUDGE_FAILED, UNREADABLE, Law, Places, law_hook, live_places
 
 from .helpers import law_of
 
@@ -146,3 +146,13 @@ def test_rules_for_one_type_of_agent_reach_its_calls() -> None:
     call = ToolCall("c", "write_file", {"path": "a", "content": ""})
     assert law.judge_call(call, REF, EXAMPLE_PLACES).verdict is Verdict.DENY
     assert law.judge_call(call, RunRef("s", "a0", "lead"), EXAMPLE_PLACES).verdict is Verdict.ABSTAIN
+
+
+def test_a_text_of_too_many_places_is_refused_in_plain_words(law: Law) -> None:
+    text = ",".join(f'"k{number}":"/p/{number}"' for number in range(4000))
+    judgement = law.judge_command(f"curl -d '{text}' http://localhost/", EXAMPLE_PLACES)
+    assert judgement.rule == UNREADABLE
+    assert judgement.reason == (
+        "This text is too large to be checked (it holds more than 3000 names and values). "
+        "Put its data into a file, or split the command."
+    )

@@ -101,6 +101,7 @@ PIECES = (
         ("echo {1..99}{1..99}{1..99}", "too many words"),
         ("rm 'x", "syntax"),
         ("bash -c 'if'", "cannot be read"),
+        ("".join(f"for v{at} in a b c; do " for at in range(10)) + "ls; " + "done; " * 10, "turn too often"),
     ],
 )
 def test_is_refused_with_the_reason(text: str, why: str) -> None:
