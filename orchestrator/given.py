@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 Given = TypeVar("Given")
 
@@ -34,3 +34,37 @@ def at_most_one(options: Mapping[str, bool]) -> None:
     given = [name for name, said in options.items() if said]
     if len(given) > 1:
         raise click.UsageError(f"{' and '.join(given)} contradict each other; give one of them.")
+
+
+def _decision(_context: click.Context, _parameter: click.Parameter, word: str) -> str:
+    """Refuse a slip of the pen, which would look as if nothing had been refused."""
+    from decurion.hooks import Verdict
+    from decurion.hooks.audit import EVENTS
+
+    known = (*(verdict.name.lower() for verdict in Verdict), *EVENTS)
+    if word and word not in known:
+        raise click.BadParameter(f"{word!r} is none of {', '.join(known)}.")
+    return word
+
+
+def choosing_records(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that choose records."""
+    for option in (
+        click.option(
+            "--since", default="", metavar="WHEN", help="From a time on: 10m, 2h, 1d, 2026-11-30T14:00."
+        ),
+        click.option(
+            "--rule", default="", metavar="RULE", help="Only this rule; `git-*` for all that begin so."
+        ),
+        click.option(
+            "--decision",
+            default="",
+            metavar="WORD",
+            callback=_decision,
+            help="Only this decision or event: deny, ask, refused, …",
+        ),
+        click.option("--tool", default="", metavar="NAME", help="Only this tool, in any product's spelling."),
+        click.option("--agent", default="", metavar="AGENT", help="Only this agent's id or type."),
+    ):
+        function = option(function)
+    return function

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import orjson
 
 from decurion.hooks import UsageError
 
-from ..given import not_empty
+from ..given import choosing_records, not_empty
 from ..screen import counted
 
 if TYPE_CHECKING:
@@ -31,40 +31,6 @@ def command() -> None:
 
     SESSION is the path of a log or of a session's folder, a session id or its beginning, or `last`.
     """
-
-
-def _decision(_context: click.Context, _parameter: click.Parameter, word: str) -> str:
-    """Refuse a slip of the pen, which would look as if nothing had been refused."""
-    from decurion.hooks import Verdict
-    from decurion.hooks.audit import EVENTS
-
-    known = (*(verdict.name.lower() for verdict in Verdict), *EVENTS)
-    if word and word not in known:
-        raise click.BadParameter(f"{word!r} is none of {', '.join(known)}.")
-    return word
-
-
-def _filters(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that choose records."""
-    for option in (
-        click.option(
-            "--since", default="", metavar="WHEN", help="From a time on: 10m, 2h, 1d, 2026-11-30T14:00."
-        ),
-        click.option(
-            "--rule", default="", metavar="RULE", help="Only this rule; `git-*` for all that begin so."
-        ),
-        click.option(
-            "--decision",
-            default="",
-            metavar="WORD",
-            callback=_decision,
-            help="Only this decision or event: deny, ask, refused, …",
-        ),
-        click.option("--tool", default="", metavar="NAME", help="Only this tool, in any product's spelling."),
-        click.option("--agent", default="", metavar="AGENT", help="Only this agent's id or type."),
-    ):
-        function = option(function)
-    return function
 
 
 @command.command("list")
@@ -92,7 +58,7 @@ def list_logs(*, as_json: bool, prove: bool, most: int) -> None:
 
 @command.command("show")
 @_session
-@_filters
+@choosing_records
 @click.option("--json", "as_json", is_flag=True, help="The records as they stand, one a line.")
 def show(session: str, *, as_json: bool, **wanted: str) -> None:
     """Show the records of a session, those that fit."""
@@ -114,7 +80,7 @@ def show(session: str, *, as_json: bool, **wanted: str) -> None:
 
 @command.command("tail", short_help="Show the last records, -f those that come.")
 @_session
-@_filters
+@choosing_records
 @click.option("-f", "--follow", is_flag=True, help="Go on with what is written from now on, until Ctrl-C.")
 @click.option(
     "-n", "--lines", type=COUNT, default=20, show_default=True, help="How many of the last records."
