@@ -57,6 +57,8 @@ FORKING = frozenset("perl ruby php node nodejs gcc g++ cc c++ clang clang++ tcc 
 
 MAX_EACH = 8
 """Names of one list that are tried each in turn."""
+MAX_SHORT = 2000
+"""Characters of a source text that is gone through once for each of them."""
 TRANSLATED = re.compile(r"\b(?:tr|y)/")
 """Perl's `tr`, after which a text is another one."""
 
@@ -81,7 +83,7 @@ class Scanner(Words):
         self._shell_calls(source)
         self._file_calls(source)
         name, words = self._each
-        for word in words[1:]:
+        for word in words[1:] if len(source) <= MAX_SHORT else ():
             self.names[name] = self.m.value(word)
             self._shell_calls(source)
             self._file_calls(source)
