@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from decurion.hooks import UsageError
 from decurion.hooks.audit import project_dir
@@ -33,6 +33,7 @@ class SessionInfo:
     changed: datetime
     subagents: int
     prompt: str
+    summary: str = ""
     go_on: str = "resume"
     """The command that goes on with it."""
 
@@ -71,8 +72,9 @@ def find_session(workspace: Path, wanted: str = "") -> Path:
 
 def describe_session(folder: Path) -> SessionInfo:
     """Read how a session stands."""
-    result = _json(folder / "result.json")
-    status = str(result.get("lead", {}).get("status", "")) if result else ""
+    lead: object = _json(folder / "result.json").get("lead")
+    ended = cast("dict[str, object]", lead) if isinstance(lead, dict) else {}
+    status = str(ended.get("status", ""))
     over = status in ("completed", "blocked", "refused")
     return SessionInfo(
         id=folder.name,
@@ -82,6 +84,7 @@ def describe_session(folder: Path) -> SessionInfo:
         changed=datetime.fromtimestamp((folder / "audit.jsonl").stat().st_mtime, UTC),
         subagents=len(list((folder / "subagents").glob("*.jsonl"))) if (folder / "subagents").is_dir() else 0,
         prompt=_first_prompt(folder),
+        summary=str(ended.get("summary", "")),
         go_on="campaign resume" if (folder / LEDGER).is_file() else "resume",
     )
 

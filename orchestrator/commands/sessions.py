@@ -12,7 +12,7 @@ from decurion.hooks import UsageError
 
 from ..given import not_empty
 from ..naming import program
-from ..screen import on_a_line, on_screen
+from ..screen import counted, on_a_line, on_screen
 from ..sessions import SessionInfo, describe_session, find_session, session_folders
 
 
@@ -51,10 +51,8 @@ def show_session(workspace: Path, session: str) -> None:
     info = describe_session(find_session(workspace, session))
     click.echo(_line(info))
     click.echo(f"folder: {info.folder}")
-    result = info.folder / "result.json"
-    if result.is_file():
-        lead = orjson.loads(result.read_bytes())["lead"]
-        click.echo(f"\n{on_screen(lead['summary'])}")
+    if info.summary:
+        click.echo(f"\n{on_screen(info.summary)}")
     if info.state == "open":
         click.echo(f"\nGo on with: {program()} {info.go_on} {info.id}")
 
@@ -80,9 +78,7 @@ def clean(workspace: Path, session: str | None, *, yes: bool) -> None:
 
 def _line(info: SessionInfo) -> str:
     when = info.changed.astimezone().strftime("%Y-%m-%d %H:%M")
-    return (
-        f"{info.id}  {when}  {info.status:<11} {info.subagents:>3} subagents  {on_a_line(info.prompt[:70])}"
-    )
+    return f"{info.id}  {when}  {info.status:<11} {counted(info.subagents, 'subagent'):>13}  {on_a_line(info.prompt[:70])}"
 
 
 def _plain(info: SessionInfo) -> dict[str, object]:
