@@ -13,8 +13,8 @@ help: ## Show these targets
 demo: .venv/run.stamp ## The main job on a sample project, offline (a scripted model, not an AI)
 	@.venv/bin/decurion demo
 
-test: .venv/test.stamp ## All tests, with branch coverage as a gate (THOROUGH=1 tries far more cases)
-	@$(PY) -m pytest --numprocesses auto --dist worksteal --cov --cov-branch --cov-report=term:skip-covered
+test: .venv/test.stamp ## All tests (COVERAGE=1 measures what they reach, THOROUGH=1 tries far more cases)
+	@$(PY) -m pytest --numprocesses auto --dist worksteal $(if $(COVERAGE),--cov --cov-branch --cov-report=term:skip-covered)
 
 check: .venv/dev.stamp ## Lint, format, two type checkers, import rules
 	@scripts/check
@@ -23,7 +23,7 @@ format: .venv/dev.stamp ## Put the code in shape
 	@.venv/bin/ruff check --fix --quiet . || true
 	@.venv/bin/ruff format .
 
-wheel: .venv/dev.stamp ## Build the wheel, install it in a fresh environment, test it from another folder
+wheel: .venv/dev.stamp ## Build the wheel, install it elsewhere, test it there with branch coverage as a gate
 	@scripts/wheel
 
 bench: bench-guard bench-audit bench-git bench-hook bench-wire bench-crash bench-interruptions ## All benchmarks
