@@ -182,7 +182,7 @@ def put_file(m: Machine, st: State, path: Value, content: Value, *, append: bool
     """Remember what the command wrote into a file."""
     event = m.trace[-1] if m.trace else None
     for where in paths_of(m, st, path):
-        if where in NULL or where.startswith("/dev/"):
+        if where in NULL or is_device(where):
             continue
         old = st.files.get(where)
         whole = join((old.contents[-1], content)) if append and old and old.contents else content
@@ -192,6 +192,11 @@ def put_file(m: Machine, st: State, path: Value, content: Value, *, append: bool
             m.write(literal(behind), content, event, append=append)
     if path.text is None:
         m.write(path, content, event, append=append)
+
+
+def is_device(path: str) -> bool:
+    """True for what keeps nothing that could be read or run again; `/dev/shm` holds files like any other folder."""
+    return path.startswith("/dev/") and not path.startswith("/dev/shm/")
 
 
 def behind_links(st: State, path: str) -> list[str]:
