@@ -246,7 +246,7 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
 
             session.isolation = await stack.enter_async_context(isolated(session))
             runner = await stack.enter_async_context(
-                open_runner(options, session_id, folder / "engine", tracer and tracer.environ)
+                open_runner(options, session_id, folder / "engine", tracer.environ if tracer else None)
             )
             session.team.shared = replace(shared, workshop=session.isolation, runner=runner)
             yield session

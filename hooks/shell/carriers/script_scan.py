@@ -121,8 +121,9 @@ class Scanner(Words):
         """Names that stand for each of some literals: for the one that lies farthest away."""
         for found in EACH_OF.finditer(source):
             one, first, two, second, third, three, fourth, four = found.groups()
-            name, body = (one or two or three or four), (first or second or third or fourth or "")
-            words = [text[1:-1] for text in re.findall(STRING, body)] or (body.split() if fourth else [])
+            name, body = (one or two or three or four), str(first or second or third or fourth or "")
+            strings: list[str] = re.findall(STRING, body)
+            words = [text[1:-1] for text in strings] or (body.split() if fourth else [])
             if name and words:
                 self.names[name] = self.m.value(
                     max(words, key=lambda word: word.startswith(("/", "~", "..")))
