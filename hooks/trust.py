@@ -39,7 +39,7 @@ _WORD = re.compile(r"[^\s\"'`;|&<>()]+")
 _PROJECT = re.compile(r"\$\{?(?:CLAUDE|DECURION)_PROJECT_DIR\}?/?")
 _HOOKS_KEY = re.compile(r"(?m)^\s*[\"']?hooks[\"']?\s*:")
 _LARGEST = 10_000_000
-"""Bytes of one file that are part of the digest; a hook's script is small, and what is larger is cut alike each time."""
+"""Bytes of one file that are part of the digest; of a larger one, which no script is, so are its size and last change."""
 
 
 def project_digest(project: Path) -> str:
@@ -116,9 +116,10 @@ def _files(folder: Path) -> list[Path]:
 def _read(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(_LARGEST)
+            content, status = file.read(_LARGEST), os.fstat(file.fileno())
     except OSError as error:
         raise ConfigError(f"cannot be read, so it cannot be trusted: {error}", str(path)) from None
+    return content if status.st_size <= _LARGEST else content + b"%d %d" % (status.st_size, status.st_mtime_ns)
 
 
 def is_trusted(project: Path, digest: str) -> Trust:

@@ -101,6 +101,18 @@ def test_every_way_to_run_something_is_part_of_the_digest(project: Path, name: s
     assert project_digest(project) != before
 
 
+def test_a_change_far_behind_in_a_large_file_is_noticed(project: Path) -> None:
+    write(project / ".claude/settings.json", hooks("bin/tool"))
+    (project / "bin").mkdir()
+    with (project / "bin/tool").open("wb") as file:
+        file.seek(20_000_000)
+        file.write(b"a")
+        file.flush()
+        before = project_digest(project)
+        file.write(b"b")
+    assert project_digest(project) != before
+
+
 def test_an_agent_definition_without_hooks_may_change(project: Path) -> None:
     before = project_digest(project)
     write(project / ".claude/agents/a.md", "---\nname: a\n---\nhooks: are not in the head")
