@@ -119,7 +119,9 @@ def _read(path: Path) -> bytes:
             content, status = file.read(_LARGEST), os.fstat(file.fileno())
     except OSError as error:
         raise ConfigError(f"cannot be read, so it cannot be trusted: {error}", str(path)) from None
-    return content if status.st_size <= _LARGEST else content + b"%d %d" % (status.st_size, status.st_mtime_ns)
+    return (
+        content if status.st_size <= _LARGEST else content + b"%d %d" % (status.st_size, status.st_mtime_ns)
+    )
 
 
 def is_trusted(project: Path, digest: str) -> Trust:
