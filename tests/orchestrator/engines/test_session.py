@@ -42,11 +42,6 @@ def way(request: pytest.FixtureRequest) -> tuple[str, str]:
     return request.param
 
 
-@pytest.fixture(scope="module")
-def anyio_backend(way: tuple[str, str]) -> str:
-    return way[1]
-
-
 @pytest.fixture
 def engine(way: tuple[str, str]) -> EngineName:
     return "pipe" if way[0] == "pipe" else "inprocess"
