@@ -170,6 +170,11 @@ def _own_script(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome |
 
         text = script_at(m, st, program)
         file = File((text,)) if text is not None and text.sources else None
+    if file is None and is_path(program):
+        from .earlier import told_before
+
+        told = told_before(m, program)
+        file = File((told,)) if told is not None else None
     if file is None or not file.contents or file.target:
         return None
     from .carriers.shells import run_script

@@ -10,10 +10,11 @@ import posixpath
 
 from ..frozen import frozen
 from ..patterns import lazy
-from .events import ANYWHERE, Value
+from .earlier import told_before
+from .events import ANYWHERE, Value, literal
 from .machine import Machine, State
-from .redirects import content_of, paths_of
-from .values import unknown
+from .redirects import content_of, file_at, paths_of
+from .values import join, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,9 +73,12 @@ def clone(m: Machine, st: State, event: ExecEvent, folder: Value) -> None:
     st.unpacked += tuple(Unpacked(path, (), content) for path in paths_of(m, st, folder))
 
 
-def script_at(m: Machine, st: State, value: Value) -> Value | None:
-    """The text of a script: as `content_of`, or code that came out of what was fetched."""
+def script_at(m: Machine, st: State, value: Value, language: str = "sh") -> Value | None:
+    """The text of a script: as `content_of`, or code that came out of what was fetched, or that was told of before."""
     found = content_of(m, st, value)
+    told = told_before(m, value, language) if not st.files or file_at(m, st, value) is None else None
+    if told is not None:
+        return told if found is None else join((found, literal("\n"), told)) if language == "sh" else found
     if found is not None or not st.unpacked or posixpath.basename(value.suffix) in _BUILDS:
         return found
     if ANYWHERE in st.cwds and not value.prefix.startswith("/"):

@@ -103,7 +103,7 @@ def _script(m: Machine, st: State, fr: Frame, event: ExecEvent, words: tuple[Val
         from .frameworks import django_words
 
         django_words(m, st, fr, words[1:])
-    content = script_at(m, st, script)
+    content = script_at(m, st, script, "python")
     if content is None:
         return as_program(m, st, fr, script, words[1:], event.name or "python")
     return run_python(m, st, fr, content, event, words[1:])

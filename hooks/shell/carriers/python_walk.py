@@ -11,7 +11,7 @@ from ..machine import Frame, Machine, State
 from ..rows import counted, to_try
 from ..values import EMPTY, join
 from .python_calls import call
-from .python_numbers import endless
+from .python_numbers import endless, stands_still, starts_processes
 from .python_values import Evaluator, PathText, Ref, Thing, is_items
 
 MAX_CALLS = 40
@@ -27,6 +27,7 @@ class Walker:
         self.classes: dict[str, ast.ClassDef] = {}
         self.calls = 0
         self.loops = 0
+        self.entered: list[ast.AST] = []
         self.out: Value = EMPTY
         self.certain = False
         self.evaluator = Evaluator(self)
@@ -138,8 +139,11 @@ class Walker:
         return self.evaluator.unknown(node)
 
     def _while(self, node: ast.While) -> None:
+        still = stands_still(node)
+        self.loops += not still
         self.value(node.test)
-        self.loops += 1
+        if not still and isinstance(node.test, ast.Constant) and node.test.value and starts_processes(node):
+            self.m.fork_bomb = self.m.fork_bomb or self.fr.segment or "a loop that starts processes"
         self.body(node.body)
         steps = [
             one.target.id
@@ -149,7 +153,7 @@ class Walker:
         if steps:
             self.names.update({name: counted(name) for name in steps})
             self.body(node.body)
-        self.loops -= 1
+        self.loops -= not still
         self.body(node.orelse)
 
     def _functiondef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -208,6 +212,9 @@ class Walker:
         if self.calls > MAX_CALLS:
             return self.evaluator.unknown(function)
         saved = dict(self.names)
+        again = function in self.entered
+        self.loops += again
+        self.entered.append(function)
         names = [arg.arg for arg in (*function.args.posonlyargs, *function.args.args)]
         self.names.update(zip(names, args, strict=False))
         self.names.update(named)
@@ -216,6 +223,8 @@ class Walker:
         else:
             self.body(function.body)
             result = self.names.get("__return__")
+        self.entered.pop()
+        self.loops -= again
         attributes = {name: thing for name, thing in self.names.items() if "." in name} if keep else {}
         self.names = {**saved, **attributes}
         return result

@@ -24,11 +24,11 @@ DELETE = re.compile(
     r"(?<![\w])(?:unlink(?:Sync)?|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete|unlink)|FileUtils\.(?:rm|rm_f)|os\.[rR]emove|remove_file|File::delete|toFile\(\)\.delete|Files\.delete(?:IfExists)?|rmdir|file\.remove|delete-file|removeFile)(?![\w])"
 )
 WRITE = re.compile(
-    r"(?<![\w])(?:(?:write|append)File(?:Sync)?|createWriteStream|file_put_contents|File\.(?:write|binwrite|truncate)|IO\.write|f?truncate(?:Sync)?|os\.(?:WriteFile|Create)|ioutil\.WriteFile|fs::write|File::create|Files\.(?:write\w*|newBufferedWriter|newOutputStream)|Deno\.write\w+|Bun\.write)(?![\w])"
+    r"(?<![\w])(?:(?:write|append)File(?:Sync)?|createWriteStream|(?:write|append)_(?:file|text)|io\.output|spew|spurt|file_put_contents|File\.(?:write|binwrite|truncate)|IO\.write|f?truncate(?:Sync)?|os\.(?:WriteFile|Create)|ioutil\.WriteFile|fs::write|File::create|Files\.(?:write\w*|newBufferedWriter|newOutputStream)|Deno\.write\w+|Bun\.write)(?![\w])"
 )
 READ = re.compile(
     r"(?<![\w])(?:read(?:File)?Sync|readFile|createReadStream|file_get_contents|readfile|File\.(?:read|readlines|binread|open)|IO\.read"
-    r"|io\.(?:open|lines)|fopen|openSync|slurp|readLines|Deno\.readTextFile(?:Sync)?|file)(?![\w])"
+    r"|io\.(?:open|lines|input)|read_(?:file|text)|IO::File->new|fopen|openSync|slurp|readLines|Deno\.readTextFile(?:Sync)?|file)(?![\w])"
 )
 PERL_OPEN = re.compile(r"(?<![\w.])open\s*\(?\s*(?:my\s+)?[\w$*{}]+\s*,\s*")
 OTHER = re.compile(
@@ -47,8 +47,6 @@ EACH_OF = re.compile(
     r"|\[([^\[\]]*)\]\.(?:forEach|map|each)\s*(?:\(|do\b|\{)\s*(?:async\s*)?[(|]*\s*(\w+)|%w[\[(]([^\])]*)[\])]\.each\s*(?:do|\{)\s*\|(\w+)\|"
 )
 """A name that stands for each of a list of literals."""
-WAITS = re.compile(r"\b(?:accept|wait(?:pid)?|listen|poll|select|epoll)\w*\s*\(")
-"""What a server does before it forks."""
 WALK = re.compile(
     r"\bFile::Find\b|\bFind\.find\b|\bfind\s*\(\s*(?:\{|sub\b|\\&)|\bfinddepth\s*\(|filepath\.Walk\w*|\bfs\.WalkDir|WalkDir::new|(?:Directory|Filesystem|Glob)Iterator|\bwalkdir\b"
     r"|Files\.(?:walk\w*|list)|\breaddir(?:Sync)?\b|\bopendir\b|\bscandir\b|\bDir\.(?:each\w*|children|entries|glob)\b|\bDirectory\.(?:Get|Enumerate)\w+|\blfs\.dir\b|\bdirectory_iterator\b|\bnftw\s*\("
@@ -79,22 +77,6 @@ DECODERS = re.compile(
 FETCHED = re.compile(
     r"curl|wget|https?://|URI\.open|open-uri|LWP|file_get_contents\(['\"]http|Net::HTTP|fetch\s*\("
 )
-FORKS = re.compile(
-    r"\bfork\b[^;]*\bwhile\b|\bwhile\b[^;{]*[;{(]?[^;]*\bfork\b|\bloop\b[^;]*\bfork\b|for\s*\(\s*;\s*;\s*\)[^;]*\bfork\b"
-    r"|(?:for\s*\(\s*;\s*;|while\s*\(\s*(?:1|true)|setInterval)[^;]*[\s\S]{0,80}?(?:spawn|fork|exec)\w*\([^)]*__filename"
-    r"|(?:for\s*\(\s*;\s*;|while\s*\(?\s*(?:1|true)|\bloop\b)[^}]*?(?:system|exec|spawn|os\.execute|shell_exec|passthru)\w*\s*\(?\s*['\"][^'\"]*[^&'\"]&\s*['\"]"
-    r"|\bfork\s+(?:until|for)\b|\bwhile\s*\(?(?:1|true)\)?[^}]*(?:spawn|fork)\s*\("
-)
-SPAWNS_ITSELF = re.compile(
-    r"(?:spawn|fork|execFile|exec)\w*\(\s*(?:(?:process\.(?:execPath|argv0|argv\[0\])|['\"]node['\"])\s*,\s*\[\s*)?"
-    r"(?:__filename|process\.argv\[1\]|import\.meta\.filename)\s*\]?\s*[,)]"
-)
-"""Node starts the very file it is in, without a word that tells the child that it is one."""
-REPEATS = re.compile(r"\b(?:setImmediate|setInterval|nextTick|while|for)\s*\(|\.forEach\(|\.map\(")
-GUARDED = re.compile(
-    r"\bis(?:Master|Primary|MainThread)\b|process\.(?:send|connected|env\.\w+)|\bargv\[2\]|\bargv\.length"
-)
-"""What tells a child from its parent."""
 ASSIGN = re.compile(
     r"(?:\b(?:const|let|var|my|local|our)\s+)?[$@]?([A-Za-z_]\w*)\s*(?::=|=)(?![=~>])\s*\(?\s*(?=['\"`]|q[qw]?\b)"
 )

@@ -9,6 +9,7 @@ from ..events import Redirect, Stdin, Value, literal
 from ..programs import make_event, run_argv
 from ..redirects import put_file
 from ..values import join, unknown
+from .script_bombs import multiplies
 from .script_patterns import (
     ANGLES,
     ASSIGN,
@@ -23,8 +24,6 @@ from .script_patterns import (
     EVAL,
     FETCHED,
     FETCHED_RUN,
-    FORKS,
-    GUARDED,
     IDENTITY,
     KILL,
     LOOSE,
@@ -39,21 +38,14 @@ from .script_patterns import (
     QUOTED_RUN,
     READ,
     RENAME,
-    REPEATS,
     SHELL,
-    SPAWNS_ITSELF,
     STRING,
-    WAITS,
     WALK,
     WHOLE_ENVIRONMENT,
     WRITE,
 )
 from .script_text import call_text, homes, joined, unescape
 from .script_words import Words
-
-FORKING = frozenset("perl ruby php node nodejs gcc g++ cc c++ clang clang++ tcc lua luajit".split())
-"""Languages in whose text a `fork` in a loop is a process bomb."""
-
 
 MAX_EACH = 8
 """Names of one list that are tried each in turn."""
@@ -78,7 +70,7 @@ class Scanner(Words):
         self._assigned(source)
         self._lists(source)
         self._parameters(source)
-        if self._multiplies(source):
+        if multiplies(source, self.language):
             self.m.fork_bomb = self.m.fork_bomb or self.fr.segment
         self._shell_calls(source)
         self._file_calls(source)
@@ -99,13 +91,6 @@ class Scanner(Words):
                 self.m.unchecked(
                     "code", self.fr.segment, why, program=self.language, sources=tuple(self.m.trace[-1:])
                 )
-
-    def _multiplies(self, source: str) -> bool:
-        """Tell whether processes are started without end."""
-        if self.language in FORKING and FORKS.search(source) and not WAITS.search(source):
-            return True
-        own = len(SPAWNS_ITSELF.findall(source))
-        return bool(own and (own > 1 or REPEATS.search(source)) and not GUARDED.search(source))
 
     def _assigned(self, source: str) -> None:
         if self.language == "perl" and TRANSLATED.search(source):
@@ -280,7 +265,7 @@ class Scanner(Words):
     def _read_call(self, source: str, at: int) -> None:
         for word in self._first(source, at)[:1]:
             mode = self._arguments(source, at)[0][1:2]
-            if mode and re.match(r"[waxc]|r[bt]?\+", mode[0].text or ""):
+            if mode and re.match(r"[waxc>]|r[bt]?\+", mode[0].text or ""):
                 self._write(word, append=(mode[0].text or "")[:1] == "a")
             else:
                 self._emit("cat", word)

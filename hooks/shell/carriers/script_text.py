@@ -21,9 +21,35 @@ from .script_patterns import (
 _STATEMENT = re.compile(rf"(?:{STRING}|[^;\n}}])*")
 
 
+_HERE = re.compile(
+    r"\b__dirname\b|\bimport\.meta\.dir(?:name)?\b|(?<![\w.])process\.cwd\(\)|\bDir\.pwd\b|(?<![\w.$>])getcwd\(\)"
+)
+"""The folder that a script works in."""
+_SYSOPEN = re.compile(rf"\bsysopen\s*\(?\s*((?:my\s+)?[$\w]+)\s*,\s*({STRING})\s*,\s*([\w\s|:+&]*)")
+_PATH_METHOD = re.compile(
+    rf"\bpath\(\s*({STRING})\s*\)\s*->\s*(slurp|lines|openr|spew|append|openw|opena|touch|remove_tree|remove)\w*"
+)
+_METHODS = {
+    "slurp": "slurp",
+    "lines": "slurp",
+    "openr": "slurp",
+    "remove": "unlink",
+    "remove_tree": "remove_tree",
+}
+
+
+def _opened(found: re.Match[str]) -> str:
+    """Perl's `sysopen` as `open`."""
+    flags = found[3]
+    writes = re.search(r"O_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND)|\d", flags)
+    mode = ">>" if "APPEND" in flags else ">" if writes else "<"
+    return f"open({found[1]}, '{mode}', {found[2]}"
+
+
 def homes(source: str, home: str) -> str:
-    """Write the home folder for the calls that give it, and join the pieces of a path."""
+    """Write the home and the current folder for what gives them, and join the pieces of a path."""
     quoted = f"'{home}'"
+    source = _HERE.sub("'.'", source)
     source = RUST_JOIN.sub(r'"\1/\2"', source)
     source = re.sub(r"\$ENV\{['\"]?HOME['\"]?\}(?=/)", home, source)
     inside = re.sub(r"([$#]\{)\s*(?:" + HOMES.pattern + r")\s*\}", home, source)
@@ -69,6 +95,8 @@ def joined(source: str) -> str:
         before = source
         source = JOINED.sub(lambda found: "" if found[1] == found[2] else found[0], source)
     source = CALLED.sub(lambda found: f"{found[2] or found[3]}(", source)
+    source = _SYSOPEN.sub(_opened, source)
+    source = _PATH_METHOD.sub(lambda found: f"{_METHODS.get(found[2], 'write_file')}({found[1]})", source)
     source = SENT.sub("system(", HELD.sub(r"\1", source))
     source = INDEXED.sub(lambda found: f".{found[2]}", source)
     for found in RENAMED.finditer(source):

@@ -167,7 +167,7 @@ def _script(m: Machine, st: State, fr: Frame, name: str, rest: tuple[Value, ...]
         from .frameworks import artisan
 
         artisan(m, st, fr, rest[1:])
-    content = script_at(m, st, script)
+    content = script_at(m, st, script, name)
     if content is None:
         return as_program(m, st, fr, script, rest[1:], name)
     run_source(m, st, fr, name, content, rest[1:])

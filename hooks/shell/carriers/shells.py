@@ -8,6 +8,7 @@ import re
 from ...frozen import replace
 from ..code import note_unknown_code, run_code, run_traps
 from ..events import ExecEvent, Value, literal
+from ..loops import note_endless_input
 from ..machine import DONE, Frame, Machine, Outcome, State
 from ..options import has, skip, values_of
 from ..programs import run_argv
@@ -126,6 +127,7 @@ def read_stdin(m: Machine, st: State, fr: Frame, event: ExecEvent, args: tuple[V
     if text.is_opaque and own_file(m, st, fr, text):
         return None
     inside = _fresh(st, event.program, args)
+    note_endless_input(m, fr, (), [text])
     inner = replace(fr, stdin=replace(fr.stdin, kind="inherit", text=None, upstream=()))
     inside.unread = None
     outcome = run_code(m, inside, inner, with_upstream(text, fr), event.name or "sh")
