@@ -16,6 +16,7 @@ from typing import Literal, cast
 
 from decurion.hooks import Decision, PreCompact, RunRef, ToolResult
 from decurion.hooks import replace as with_changes
+from decurion.hooks.counts import counted
 
 from .blocks import COMPACTION
 from .errors import BadRequest, ContextOverflow, ModelError
@@ -240,7 +241,5 @@ def _cut(text: str, limit: int, hint: str) -> str:
     if len(text) <= limit:
         return text
     head, tail = limit * 2 // 3, limit // 3
-    note = (
-        f"\n[… {len(text) - head - tail:,} characters left out: too long for the context window; {hint} …]\n"
-    )
+    note = f"\n[… {counted(len(text) - head - tail, 'character')} left out: too long for the context window; {hint} …]\n"
     return text[:head] + note + (text[-tail:] if tail else "")

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from decurion.hooks import ConfigError
+from decurion.hooks.counts import counted
 from decurion.hooks.regular import read_regular
 
 from .clock import Clock
@@ -194,13 +195,13 @@ class Lease:
                 "Add it to prices.toml in the configuration folder."
             )
         for limit, spent, unit in (
-            (limits.turns, self.turns, "turns"),
-            (limits.tokens, self.usage.context_tokens, "tokens"),
-            (limits.seconds, self._clock.now() - self._began, "seconds"),
-            (limits.usd, self._usd, "dollars"),
+            (limits.turns, self.turns, "turn"),
+            (limits.tokens, self.usage.context_tokens, "token"),
+            (limits.seconds, self._clock.now() - self._began, "second"),
+            (limits.usd, self._usd, "dollar"),
         ):
             if limit is not None and spent >= limit:
-                raise BudgetExhausted(f"The budget of {limit:g} {unit} is spent.")
+                raise BudgetExhausted(f"The budget of {counted(limit, unit)} is spent.")
 
 
 def _least(asked: N | None, left: N | None) -> N | None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from decurion.hooks.counts import counted
+
 from .model import Usage
 
 Status = Literal[
@@ -85,11 +87,10 @@ class SubagentResult:
     def status_line(self) -> str:
         """Return the one line that says how the run ended."""
         partial = ", incomplete" if self.partial else ""
-        turns = "1 turn" if self.turns == 1 else f"{self.turns} turns"
         detail = f": {self.error}" if self.error else ""
         files = ", ".join(change.path for change in self.files_changed[:20])
         changed = f"; files changed: {files}" if files else ""
-        return f"[subagent {self.agent_type} ended: {self.status}{partial} after {turns}{detail}{changed}]"
+        return f"[subagent {self.agent_type} ended: {self.status}{partial} after {counted(self.turns, 'turn')}{detail}{changed}]"
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data for result.json and the json output formats."""
@@ -148,4 +149,4 @@ def bounded(summary: str, where: str, limit: int = SUMMARY_LIMIT) -> str:
     if len(summary) <= limit:
         return summary
     left_out = len(summary) - limit
-    return f"{summary[:limit]}\n[{left_out} more characters were left out; the whole report is in {where}]"
+    return f"{summary[:limit]}\n[{counted(left_out, 'more character was', 'more characters were')} left out; the whole report is in {where}]"

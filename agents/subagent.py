@@ -10,6 +10,7 @@ from dataclasses import replace
 import anyio
 
 from decurion.hooks import AuditError, DecurionError, RunRef
+from decurion.hooks.counts import counted
 
 from .build import begin, build_agent, newest_text, restored
 from .evidence import not_borne_out
@@ -70,7 +71,7 @@ def saved_history(shared: Shared, agent: Agent) -> ReadTranscript:
     path = agent.transcript.path
     saved = read_transcript(path)
     if saved.skipped:
-        text = f"{saved.skipped} lines of {path} cannot be read (first: line {saved.first_bad})"
+        text = f"{counted(saved.skipped, 'line')} of {path} cannot be read (first: line {saved.first_bad})"
         shared.listen(Notice(f"{text}; the history goes on without them"))
     return saved
 
@@ -111,7 +112,7 @@ def _end_short(agent: Agent, ending: Ending, cut_short: CutShort) -> None:
 async def _within_time(agent: Agent, seconds: float | None) -> Ending:
     with anyio.move_on_after(seconds):
         return await Conversation(agent).run()
-    return Ending("timeout", error=f"it ran longer than {seconds:g} seconds")
+    return Ending("timeout", error=f"it ran longer than {counted(seconds or 0, 'second')}")
 
 
 async def finished_work(shared: Shared, assignment: Assignment) -> Work | None:

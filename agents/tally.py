@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from decurion.hooks import Decision, ToolCall, ToolResult
+from decurion.hooks.counts import counted
 
 from .dispatch import Results
 from .evidence import Run
@@ -83,7 +84,7 @@ class Tally:
             return "The agent ended without a report and before it ran any tool."
         left_out = len(self.steps) - _DIGEST_LINES
         newest = self.steps[-_DIGEST_LINES:]
-        head = f"The agent ended without a report. It ran {len(self.steps)} tool {'call' if len(self.steps) == 1 else 'calls'}"
+        head = f"The agent ended without a report. It ran {counted(len(self.steps), 'tool call')}"
         more = f" (the first {left_out} left out)" if left_out > 0 else ""
         return "\n".join([f"{head}{more}:", *(f"- {step}" for step in newest)])
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from .command import CommandHook
+from .counts import counted
 from .errors import ConfigError
 from .files import project_files, read_json, user_files
 from .frozen import frozen
@@ -119,9 +120,9 @@ def _combine(own: list[SettingsFile], brought: list[SettingsFile], trust: Trust,
 def _untrusted(withheld: list[CommandHook], allowed: int, trust: Trust, project: Path) -> list[str]:
     parts: list[str] = []
     if withheld:
-        parts.append("1 hook" if len(withheld) == 1 else f"{len(withheld)} hooks")
+        parts.append(counted(len(withheld), "hook"))
     if allowed:
-        parts.append("1 permission" if allowed == 1 else f"{allowed} permissions")
+        parts.append(counted(allowed, "permission"))
     if not parts:
         return []
     one = len(withheld) + allowed == 1

@@ -19,10 +19,11 @@ from decurion.agents.groups import task_group
 from decurion.agents.moments import AgentStarted, Listener, Notice
 from decurion.agents.result import SubagentResult
 from decurion.hooks.audit import Redactor
+from decurion.hooks.counts import counted
 
 from .naming import program
 from .options import SessionOptions
-from .screen import can_draw, counted, on_screen
+from .screen import can_draw, on_screen
 from .session import ENFORCEMENT, Finished, Session, open_session
 from .signals import until_signal
 from .stdin import is_person
@@ -263,7 +264,7 @@ def footer(finished: Finished, started: float) -> str:
     cost = "cost unknown" if None in costs else f"${sum(cost or 0 for cost in costs):.4f}"
     refused = sum(len(result.denied) for result in results)
     return (
-        f"\n{counted(len(finished.subagents), 'subagent')} · {usage.context_tokens:,} tokens · {cost} · {refused} refused · "
+        f"\n{counted(len(finished.subagents), 'subagent')} · {counted(usage.context_tokens, 'token')} · {cost} · {refused} refused · "
         f"{time.monotonic() - started:.1f} s\n"
         f"{program()} audit show {finished.session_id}\n"
         f"{program()} audit verify {finished.session_id}"

@@ -28,12 +28,3 @@ def on_a_line(text: str) -> str:
 def _spelt_out(found: re.Match[str]) -> str:
     code = ord(found[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
-
-
-def counted(number: int, what: str) -> str:
-    """Give a number with its noun.
-
-    >>> counted(1, "turn"), counted(6, "subagent")
-    ('1 turn', '6 subagents')
-    """
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -12,10 +12,12 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from decurion.hooks.counts import counted
+
 from ..messages_api import Answer, Request
 from .conversation import Conversation, Exchange
 from .looking import files_found, look_for, names_of_project, search_problems, within
-from .parts import Part, counted, read_part, write_part
+from .parts import Part, read_part, write_part
 from .rename import KINDS
 from .replies import Call, reply
 from .reporting import HELP, final_report

@@ -43,11 +43,6 @@ class Part:
         return f"{'look at ' if self.look else ''}part {self.number}/{self.of}: {files}"
 
 
-def counted(number: int, noun: str) -> str:
-    """Say a number of things."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def write_part(part: Part) -> str:
     """Say a part as a task that stands alone."""
     lines = [_heading(part), *(f"Change: {change}" for change in part.order.changes)]

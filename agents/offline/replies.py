@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
@@ -14,6 +15,7 @@ from .conversation import Exchange
 Call = tuple[str, Mapping[str, Any]]
 
 SHOWN_REASON = 300  # characters of a refusal that a report repeats
+_PLACES = re.compile(r"^([\d,]+) places? changed")
 
 
 def reply(request: Request, text: str, wanted: Sequence[Call] = ()) -> Answer:
@@ -34,6 +36,12 @@ def refusals(exchanges: Sequence[Exchange]) -> list[str]:
             reason = " ".join(one.result.removeprefix("Refused:").split())
             lines.append(f"Refused: `{_short(str(what), 120)}` ({_short(reason, SHOWN_REASON)})")
     return list(dict.fromkeys(lines))
+
+
+def places_changed(note: str) -> int:
+    """Read from a note on a file how many places of it were changed."""
+    found = _PLACES.match(note)
+    return int(found[1].replace(",", "")) if found else 0
 
 
 def lines_of(numbers: Sequence[int], most: int = 8) -> str:

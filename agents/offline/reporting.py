@@ -6,10 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from decurion.hooks.counts import counted
+
 from ..texts import NO_OUTPUT
 from .conversation import Conversation
-from .parts import counted
-from .replies import refusals
+from .replies import places_changed, refusals
 from .wording import Order
 
 SIGNATURE = "(Offline model: a script that edits by Python's tokenizer, not an AI.)"
@@ -29,7 +30,6 @@ MOST_FILES = 40  # named one by one
 MOST_NOTES = 12
 DECISIVE_LINES = 15
 _NOTE = re.compile(r"^- `(.+?)`: (.+)$", re.MULTILINE)
-_PLACES = re.compile(r"^(\d+) places? changed")
 _LEFT = re.compile(r"(\d+) ((?:in|as) [^(;]+?) \(lines? ")
 _REFUSED = re.compile(r"^Refused: .+$", re.MULTILINE)
 _EXIT = re.compile(r"\[(exit status \d+[^\]]*|timed out [^\]]*)\]\s*$")
@@ -49,14 +49,14 @@ def final_report(
 ) -> str:
     """Write the report from what the subagents said (text, and whether it came as an error) and the check's result."""
     notes = {path: note for text, _ in reports for path, note in _NOTE.findall(text)}
-    changed = {path: int(found[1]) for path, note in notes.items() if (found := _PLACES.match(note))}
+    changed = {path: count for path, note in notes.items() if (count := places_changed(note))}
     lines = [_headline(order, changed, bool(notes))]
     lines += [f"Problem: {problem}"] if problem else []
     lines += [
         f"- `{path}`: {counted(count, 'place')}" for path, count in sorted(changed.items())[:MOST_FILES]
     ]
     if len(changed) > MOST_FILES:
-        lines.append(f"- and {len(changed) - MOST_FILES} more files")
+        lines.append(f"- and {counted(len(changed) - MOST_FILES, 'more file')}")
     lines += _check(talk, order, bool(changed))
     lines += _left_alone(notes, failed=any(line.startswith("CHECK FAILED") for line in lines))
     lines += _remarks(notes)

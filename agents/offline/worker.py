@@ -12,17 +12,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 
+from decurion.hooks.counts import counted
+
 from ..messages_api import Answer, Request
 from .conversation import Conversation
 from .edits import Edit, edits_of
 from .imports import project_names
 from .looking import files_found, look_for, with_files
-from .parts import Part, counted, read_part
+from .parts import Part, read_part
 from .plans import Left, Plan
 from .reading import Reading, read_parts
 from .rename import Facts, kinds_in, plan_rename
 from .replace import plan_replace
-from .replies import Call, lines_of, refusals, reply
+from .replies import Call, lines_of, places_changed, refusals, reply
 from .source import Unreadable, read_source
 
 READ_AT_ONCE = 4  # files; a turn's results must fit the window together
@@ -30,7 +32,6 @@ TRIES = 3  # how often the edits of one file are tried
 PARSED = "all of them parse"
 _PARSE = 'import ast, sys; [ast.parse(open(file, "rb").read(), file) for file in sys.argv[1:]]'
 NOT_CHANGED, NOT_READ = "not changed yet", "not read yet"
-_PLACES = re.compile(r"^(\d+) places? changed")
 _NOTE = re.compile(r"^- `(.+?)`: (.+)$")
 
 
@@ -232,7 +233,7 @@ class _Worker:
         if self.part.look:
             done = f"{sum('(line ' in said for said in outcomes)} define it"
         else:
-            places = sum(int(found[1]) for said in outcomes if (found := _PLACES.match(said)))
+            places = sum(map(places_changed, outcomes))
             done = f"{counted(places, 'place')} changed"
         refused = len(refusals(self.talk.exchanges))
         more = f", {counted(refused, 'call')} refused" if refused else ""

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from decurion.hooks.counts import counted
+
 ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # control sequences: colours, cursor moves (ECMA-48, 5.4)
     r"|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)"  # strings: window titles, links
@@ -83,7 +85,7 @@ class Captured:
         if self.full_output is not None:
             part = "whole" if self.complete else "beginning of the"
             where = f"the {part} output is in {self.full_output}, which read_file and grep can read"
-        return f"{self.head}\n[… {self.left_out} bytes left out here; {where} …]\n{self.tail}"
+        return f"{self.head}\n[… {counted(self.left_out, 'byte')} left out here; {where} …]\n{self.tail}"
 
 
 class Capture:

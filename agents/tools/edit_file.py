@@ -8,6 +8,7 @@ from typing import Annotated
 from anyio import to_thread
 
 from decurion.hooks import ToolError
+from decurion.hooks.counts import counted
 
 from .containment import Place, inside
 from .edits import Replaced, line_of, replaced
@@ -60,8 +61,7 @@ def _edited(
 
 def _told(place: Place, result: Replaced) -> str:
     """Say how many places changed, and show the first ones as read_file would."""
-    count = len(result.spans)
-    told = [f"Changed {count} {'place' if count == 1 else 'places'} in {place.shown}."]
+    told = [f"Changed {counted(len(result.spans), 'place')} in {place.shown}."]
     lines = result.text.split("\n")
     for start, end in result.spans[:SHOWN_PLACES]:
         first = line_of(result.text, start)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from decurion.hooks import ToolError
+from decurion.hooks.counts import counted
 
 from .containment import Place
 
@@ -35,7 +36,7 @@ def read_bytes(place: Place, limit: int) -> bytes:
         size = os.fstat(file.fileno()).st_size
         if size > limit:
             raise ToolError(
-                f"{place.shown} has {size} bytes, more than the {limit} that are read at once; use grep to "
+                f"{place.shown} has {counted(size, 'byte')}, more than the {limit:,} that are read at once; use grep to "
                 "find the place, or bash with head, tail or sed -n for a part"
             )
         return file.read()

@@ -11,6 +11,7 @@ from typing import Annotated
 from anyio import to_thread
 
 from decurion.hooks import ToolError
+from decurion.hooks.counts import counted
 
 from .containment import Place, inside
 from .files import BOM, WIDE_MARKS, read_bytes
@@ -63,7 +64,7 @@ def _image(place: Place, data: bytes, kind: ImageKind, limits: Limits) -> Output
         )
     if len(data) > limits.image_bytes:
         raise ToolError(
-            f"{place.shown} has {len(data)} bytes; images of up to {limits.image_bytes} are shown"
+            f"{place.shown} has {counted(len(data), 'byte')}; images of up to {limits.image_bytes:,} are shown"
         )
     source = {"type": "base64", "media_type": kind.media_type, "data": base64.b64encode(data).decode("ascii")}
     caption = f"{place.shown}: {kind.media_type}, {kind.width} x {kind.height} pixels"
@@ -79,7 +80,7 @@ def _decoded(place: Place, data: bytes) -> tuple[str, list[str]]:
         ]
     if b"\0" in data[:SNIFFED_BYTES]:
         raise ToolError(
-            f"{place.shown} is a binary file of {len(data)} bytes; use bash with file, xxd or strings to look into it"
+            f"{place.shown} is a binary file of {counted(len(data), 'byte')}; use bash with file, xxd or strings to look into it"
         )
     text = data.removeprefix(BOM).decode("utf-8", "replace")
     notes: list[str] = []
@@ -110,7 +111,7 @@ def _numbered(text: str, offset: int, count: int, limits: Limits, notes: list[st
     if not lines:
         return "[the file is empty]"
     if offset > len(lines):
-        raise ToolError(f"offset {offset} is past the end; the file has {len(lines)} lines")
+        raise ToolError(f"offset {offset} is past the end; the file has {counted(len(lines), 'line')}")
     wanted = lines[offset - 1 : offset - 1 + count]
     if CARRIAGE_RETURN in text:
         wanted = [line.removesuffix(CARRIAGE_RETURN) for line in wanted]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, cast, get_args
 
 from decurion.hooks import ToolError
+from decurion.hooks.counts import counted
 
 Status = Literal["pending", "in_progress", "completed"]
 
@@ -76,9 +77,9 @@ class Reminder:
         rounds = self.rounds + 1
         if rounds < self.every:
             return replace(self, rounds=rounds), None
-        items = "1 item is" if open_items == 1 else f"{open_items} items are"
         text = (
-            f"<reminder>The todo list was not updated for {rounds} rounds and {items} still open. "
+            f"<reminder>The todo list was not updated for {counted(rounds, 'round')} and "
+            f"{counted(open_items, 'item is', 'items are')} still open. "
             "Call todo_write with the whole list as it stands now.</reminder>"
         )
         return replace(self, rounds=0), text

@@ -7,6 +7,7 @@ from typing import Annotated
 from anyio import to_thread
 
 from decurion.hooks import ToolError
+from decurion.hooks.counts import counted
 
 from .containment import Place, inside
 from .files import BOM, WIDE_MARKS, changing, read_head, write_bytes
@@ -26,10 +27,8 @@ async def write_file(
     data = content.encode("utf-8")
     made = await to_thread.run_sync(_store, place, data)
     lines = content.count("\n") + (not content.endswith("\n") and bool(content))
-    told = f"{'Created' if made else 'Replaced'} {place.shown}: {lines} {'line' if lines == 1 else 'lines'}"
-    return Output(
-        f"{told}, {len(data)} {'byte' if len(data) == 1 else 'bytes'}.", {"files_changed": [place.shown]}
-    )
+    told = f"{'Created' if made else 'Replaced'} {place.shown}: {counted(lines, 'line')}"
+    return Output(f"{told}, {counted(len(data), 'byte')}.", {"files_changed": [place.shown]})
 
 
 def _store(place: Place, data: bytes) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ..counts import counted
 from ..errors import AuditError
 from .damage import Problem
 from .keys import PUBLIC_KEY_FILE, key_id, load_public, public_bytes, signed_text
@@ -62,7 +63,7 @@ class Signatures:
     def notes(self) -> list[str]:
         """Give what a reader should know."""
         return [
-            f"{'1 checkpoint is' if count == 1 else f'{count} checkpoints are'} signed by key {name}, which is not at hand"
+            f"{counted(count, 'checkpoint is', 'checkpoints are')} signed by key {name}, which is not at hand"
             for name, count in self._strangers.items()
         ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 
+from ..counts import counted
 from ..frozen import frozen
 from .record import RECORD_START, is_object, unseal
 
@@ -98,7 +99,7 @@ def cut_torn(fd: int, start: int, size: int) -> dict[str, Any]:
     torn = os.pread(fd, size - start, start)
     os.ftruncate(fd, start)
     return {
-        "reason": f"half a record at byte {start}, {len(torn)} bytes, was taken out",
+        "reason": f"half a record at byte {start}, {counted(len(torn), 'byte')}, was taken out",
         "damage": "torn",
         "at_byte": start,
         "removed_bytes": len(torn),

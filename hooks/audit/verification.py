@@ -9,6 +9,7 @@ import hashlib
 import json
 from itertools import chain, islice
 
+from ..counts import counted
 from ..frozen import frozen, replace
 from .damage import LOOK_AHEAD, Good, Problem, classify, missing, read_entry
 from .ledger import Ledger
@@ -203,7 +204,7 @@ class _Verification:
         elif head["seq"] == seq and head["hash"] != self._good.hash and not self._problems:
             self._problem("edited", "the last record was rewritten: the head file names another hash", seq)
         elif head["seq"] + 1 < seq and not self._problems:
-            text = f"{seq - head['seq']} records stand after the last one that the head file knows"
+            text = f"{counted(seq - head['seq'], 'record stands', 'records stand')} after the last one that the head file knows"
             self._problem("inserted", text, head["seq"] + 1)
 
     def _check_headless(self) -> None:

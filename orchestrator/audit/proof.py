@@ -10,6 +10,7 @@ import orjson
 
 from decurion.hooks import UsageError, as_dict
 from decurion.hooks.audit import Report, verify
+from decurion.hooks.counts import counted
 
 from .text import visible
 
@@ -49,7 +50,7 @@ def as_text(report: Report) -> str:
     state = {"sealed": "sealed by its session_end", "open": "still open", "empty": "empty"}[report.state]
     lines = [
         f"{verdict}  {report.path}",
-        f"  {report.records} records, {state}; newest {report.last_seq}:{report.last_hash}",
+        f"  {counted(report.records, 'record')}, {state}; newest {report.last_seq}:{report.last_hash}",
     ]
     for number, problem in enumerate(report.problems):
         place = f"{Path(problem.file).name} line {problem.line}, " if problem.line else ""
@@ -57,10 +58,11 @@ def as_text(report: Report) -> str:
         lines.append(f"  {first}{problem.kind}, {place}record {problem.seq}: {visible(problem.message)}")
     if report.open_calls or report.open_agents:
         lines.append(
-            f"  {report.open_calls} calls and {report.open_agents} agents have begun and not ended (running, or a crash)"
+            f"  {counted(report.open_calls, 'call')} and {counted(report.open_agents, 'agent')} "
+            "began and did not end (running, or a crash)"
         )
     if report.interrupted:
-        lines.append(f"  {report.interrupted} calls were broken off, and are marked so")
+        lines.append(f"  {counted(report.interrupted, 'call was', 'calls were')} broken off, and marked so")
     if report.signed_to:
         lines.append(f"  signed up to record {report.signed_to}")
     lines += [f"  note: {visible(note)}" for note in report.notes]

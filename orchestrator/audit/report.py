@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from decurion.hooks.audit import Report, verify
+from decurion.hooks.counts import counted
 
 from .select import Record
 from .spans import nanoseconds
@@ -84,7 +85,7 @@ def _proof(report: Report) -> dict[str, Any]:
         "empty": "it is empty",
     }
     signed = f" Signed up to record {report.signed_to}." if report.signed_to else ""
-    text = f"{report.records:,} records, chain unbroken {state[report.state]}.{signed}"
+    text = f"{counted(report.records, 'record')}, chain unbroken {state[report.state]}.{signed}"
     if problems:
         text = problems[0]
     title = (

@@ -14,6 +14,7 @@ import orjson
 
 from decurion.hooks import UsageError
 from decurion.hooks.audit import parse, raw_lines
+from decurion.hooks.counts import counted
 from decurion.hooks.matchers import our_name
 
 Record = dict[str, Any]
@@ -55,11 +56,7 @@ class Skipped:
     lines: int = 0
 
     def __str__(self) -> str:
-        what = (
-            "1 line holds no record and was"
-            if self.lines == 1
-            else f"{self.lines} lines hold no record and were"
-        )
+        what = counted(self.lines, "line holds no record and was", "lines hold no record and were")
         return f"{what} passed over; `decurion audit verify` says what was done to the log"
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import click
 import orjson
 
+from decurion.hooks.counts import counted
+
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 _MOST = 100
 _AGENT_WIDTH = 21
@@ -72,14 +74,14 @@ def _details(record: Mapping[str, Any]) -> list[str]:
     if event == "done":
         status = record.get("exit_status")
         shown = f"exit {status}" if status is not None else "error" if record.get("is_error") else "ok"
-        return [shown, _took(record.get("duration_ms")), f"{record.get('output_bytes') or 0:,} bytes"]
+        return [shown, _took(record.get("duration_ms")), counted(record.get("output_bytes") or 0, "byte")]
     if event == "session_start":
         names = ("source", "model", "permission_mode", "enforcement", "cwd")
         return [visible(str(record[name])) for name in names if record.get(name)]
     if event == "model_request":
         return [
             visible(str(record.get("model"))),
-            f"{tokens(record):,} tokens",
+            counted(tokens(record), "token"),
             visible(str(record.get("stop_reason"))),
         ]
     rule = click.style(visible(str(record["rule"])), fg="yellow") if record.get("rule") else ""

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 import orjson
 
-from ..screen import counted
+from decurion.hooks.counts import counted
+
 from .summary import AgentSummary, Summary
 from .text import brief, money, visible
 
@@ -51,7 +52,7 @@ def _facts(agent: AgentSummary, *, whole: bool) -> str:
         counted(agent.planned, "call"),
         f"{agent.refused} refused" if agent.refused else "",
         f"{agent.failed} failed" if agent.failed else "",
-        f"{agent.total_tokens:,} tokens" if whole else "",
+        counted(agent.total_tokens, "token") if whole else "",
         money(agent.cost) if whole else "",
     ]
     return " · ".join(fact for fact in facts if fact)

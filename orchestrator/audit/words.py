@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import click
 import orjson
 
+from decurion.hooks.counts import counted
+
 from .compare import Comparison, Key
 from .replay import Change, Outcome
 from .summary import Summary
@@ -43,7 +45,7 @@ def replay_text(outcome: Outcome) -> Iterator[str]:
         yield f"{change.before} → {after}  {who}  {visible(change.rule)}  {brief(change.record.get('input'))}"
     now = Counter(change.after for change in changes)
     yield (
-        f"{outcome.calls} calls judged: {now['deny']} would now be refused, {now['ask']} asked about, "
+        f"{counted(outcome.calls, 'call')} judged: {now['deny']} would now be refused, {now['ask']} asked about, "
         f"{now['allow']} allowed; {outcome.calls - len(changes)} as before"
     )
     for title, field in (("by agent", "agent_id"), ("by rule", "rule")):
@@ -73,8 +75,7 @@ def comparison_text(comparison: Comparison) -> Iterator[str]:
     yield from _only(comparison.only_first, "-", "red")
     yield from _only(comparison.only_second, "+", "green")
     first, second = comparison.only_first.total(), comparison.only_second.total()
-    both = "1 call" if comparison.in_both == 1 else f"{comparison.in_both} calls"
-    yield f"{both} in both, {first} only in the first, {second} only in the second"
+    yield f"{counted(comparison.in_both, 'call')} in both, {first} only in the first, {second} only in the second"
 
 
 def _only(calls: Counter[Key], sign: str, colour: str) -> Iterator[str]:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from decurion.agents.model import Usage
 from decurion.agents.money import Prices
-
-from ..screen import counted
+from decurion.hooks.counts import counted
 
 TURNS = 6
 """Replies a subagent needs for one file: look, read, change, check, report, and one for luck."""

@@ -12,11 +12,11 @@ import anyio
 
 from decurion.agents.groups import task_group
 from decurion.hooks import DecurionError
+from decurion.hooks.counts import counted
 
 from ..git import Isolation, Left, Resolve, Work, Worktree
 from ..git.commands import run_shell
 from ..git.run import shown
-from ..screen import counted
 from .ledger import Entry, Ledger
 from .plan import filled, places
 from .targets import project_files, tests_of
@@ -201,7 +201,7 @@ class Campaign:
         result = await self.runner.run_subtask(self._subtask(entry, tests), tree)
         reason = "" if result.status == "completed" else f"{result.status}: {result.summary}"
         if not reason and result.refused and await tree.unchanged():
-            reason = f"nothing was changed, and {len(result.refused)} calls were refused: {result.refused[0]}"
+            reason = f"nothing was changed, and {counted(len(result.refused), 'call was', 'calls were')} refused: {result.refused[0]}"
         if not reason and plan.verify:
             command = filled(plan.verify, places(entry.targets, tests, quoted=True))
             ran = await run_shell(command, tree.path, tree.command_environment(), CHECK_SECONDS)

@@ -11,11 +11,11 @@ from decurion.agents.moments import Listener, ignore
 from decurion.agents.result import SubagentResult
 from decurion.agents.task import Order
 from decurion.hooks import DecurionError, RunRef, UsageError
+from decurion.hooks.counts import counted
 
 from ..git import Worktree
 from ..isolation import Desk
 from ..options import SessionOptions
-from ..screen import counted
 from ..session import Finished, Session, check_place, open_session
 from ..sessions import LEDGER
 from .ledger import Entry, Ledger

@@ -9,10 +9,11 @@ import orjson
 
 from decurion.agents.catalogue import AgentDefinition, Catalogue, load_catalogue
 from decurion.hooks import UsageError
+from decurion.hooks.counts import counted
 from decurion.hooks.files import config_dir
 
 from ..given import not_empty
-from ..screen import counted, on_a_line
+from ..screen import on_a_line
 
 LEADS_OWN = ("todo_write", "task")
 """What a lead has beside what its definition lists."""

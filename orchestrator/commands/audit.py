@@ -12,9 +12,9 @@ import click
 import orjson
 
 from decurion.hooks import UsageError
+from decurion.hooks.counts import counted
 
 from ..given import choosing_records, not_empty
-from ..screen import counted
 
 if TYPE_CHECKING:
     from ..audit.select import Skipped
@@ -117,7 +117,7 @@ def show_tree(session: str) -> None:
     )
     click.echo(f"{summary.session_id}  {summary.began[:19].replace('T', ' ')} UTC  {state}")
     _say(tree(summary))
-    spent = f", {summary.tokens:,} tokens, {money(summary.cost)}" if summary.started else ""
+    spent = f", {counted(summary.tokens, 'token')}, {money(summary.cost)}" if summary.started else ""
     click.echo(f"{counted(summary.calls, 'call')}, {summary.refused} refused{spent}")
 
 
@@ -260,7 +260,7 @@ def export(session: str, *, kind: str, output: str | None, endpoint: str | None,
     if endpoint:
         if kind != "otlp":
             raise UsageError("--endpoint takes OTLP only; use --format otlp")
-        click.echo(f"{send(made, endpoint)} requests sent to {endpoint}")
+        click.echo(f"{counted(send(made, endpoint), 'request')} sent to {endpoint}")
     else:
         save(made, output)
         if output:

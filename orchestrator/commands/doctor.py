@@ -10,9 +10,9 @@ import anyio
 import click
 
 from decurion.hooks import UsageError
+from decurion.hooks.counts import counted
 
 from ..doctor import Finding, diagnose
-from ..screen import counted
 
 _MARKS = {"ok": "ok  ", "note": "note", "fail": "FAIL"}
 

@@ -8,9 +8,8 @@ from pathlib import Path, PurePosixPath
 import click
 
 from decurion.hooks import UsageError
+from decurion.hooks.counts import counted
 from decurion.hooks.rules import Condition, Law, Rule, rule_files
-
-from ..screen import counted
 
 STARTER = """\
 # Your blocklist: what no agent may run, on top of what decurion ships (`decurion rules list`).
@@ -53,7 +52,7 @@ def list_rules(rules: str | None, as_json: bool) -> None:  # noqa: FBT001 - clic
             _as_json(rule) if as_json else f"{rule.decision:4}  {rule.id:28}  {_where(rule)}  {rule.message}"
         )
     if not as_json:
-        click.echo(f"{len(law.rules.rules)} rules, digest {law.digest}")
+        click.echo(f"{counted(len(law.rules.rules), 'rule')}, digest {law.digest}")
 
 
 @command.command("test")
@@ -70,7 +69,8 @@ def test_rules(files: tuple[Path, ...]) -> None:
         rules = law.rules.rules
         count = sum(len(rule.deny) + len(rule.allow) for rule in rules)
         click.echo(
-            f"{file or 'the rules in force'}: {len(rules)} rules, {count} examples, all as they should be"
+            f"{file or 'the rules in force'}: {counted(len(rules), 'rule')}, {counted(count, 'example')}, "
+            "all as they should be"
         )
 
 

@@ -9,10 +9,11 @@ import click
 import orjson
 
 from decurion.hooks import UsageError
+from decurion.hooks.counts import counted
 
 from ..given import not_empty
 from ..naming import program
-from ..screen import counted, on_a_line, on_screen
+from ..screen import on_a_line, on_screen
 from ..sessions import SessionInfo, describe_session, find_session, session_folders
 
 

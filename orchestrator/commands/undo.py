@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from decurion.hooks import UsageError
+from decurion.hooks.counts import counted
 
 from ..given import not_empty
-from ..screen import counted
 
 
 @click.command()

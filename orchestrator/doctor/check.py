@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from decurion.hooks import DecurionError
+from decurion.hooks.counts import counted
 from decurion.hooks.settings import Settings, load_settings
 
 from .agents import check_agents
@@ -45,7 +46,7 @@ def _settings(project: Path) -> tuple[Settings, list[Finding]]:
         settings = load_settings(project)
     except DecurionError as error:
         return Settings(), [Finding("fail", "settings", str(error))]
-    text = f"{len(settings.hooks)} command hooks, {len(settings.deny)} deny and {len(settings.ask)} ask permissions"
+    text = f"{counted(len(settings.hooks), 'command hook')}, {len(settings.deny)} deny and {len(settings.ask)} ask permissions"
     notes = [Finding("note", "settings", note) for note in settings.notes]
     return settings, [Finding("ok", "settings", text), *notes]
 

@@ -20,6 +20,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from decurion.agents.groups import task_group
 from decurion.agents.tools.family import MARK, Family
+from decurion.hooks.counts import counted
 
 from .frames import BadFrame, pack, read_frame
 from .local import LocalEngine
@@ -80,7 +81,7 @@ class _Running:
             await anyio.sleep(1)
             silent, patience = (0, SILENCE) if self.heard else (silent + 1, patience)
             self.heard = False
-        self.silent = f"the worker was silent for {patience:g} seconds"
+        self.silent = f"the worker was silent for {counted(patience, 'second')}"
         self.kill()
 
     async def how_it_ended(self) -> str:

@@ -9,6 +9,7 @@ import anyio
 
 from decurion.agents.groups import first_error
 from decurion.hooks import DecurionError
+from decurion.hooks.counts import counted
 
 from .protocol import Result, Spec, Work, Workplace
 
@@ -43,4 +44,4 @@ async def run_work(spec: Spec, place: Workplace) -> Result:
             return Result("completed", await work(spec, place))
     except Exception as error:  # noqa: BLE001 - whatever the work raises is its result
         return Result("error", error=_in_words(error))
-    return Result("timeout", error=f"it took longer than {spec.limits.wall_s:g} seconds")
+    return Result("timeout", error=f"it took longer than {counted(spec.limits.wall_s or 0, 'second')}")

@@ -12,7 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..screen import counted
+from decurion.hooks.counts import counted
+
 from .errors import GitError, NotWritten, Overlap
 from .filesystem import NOTHING, fresh_folder, keep, look
 from .hub import Hub

@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from decurion.hooks.counts import counted
+
 from .filesystem import NOTHING, State, clear, clear_folders, lay, link_above, look, put, scratch_of
 from .hub import write_bytes
 from .run import shown
@@ -190,7 +192,9 @@ def recover(home: Path) -> list[str]:
             continue
         foreign = journal.roll_back()
         journal.close()
-        told.append(f"an interrupted change of {len(journal.items)} files in {journal.top} was taken back.")
+        told.append(
+            f"an interrupted change of {counted(len(journal.items), 'file')} in {journal.top} was taken back."
+        )
         told += [
             f"{shown(path)} was changed by someone else meanwhile, or cannot be written: it is left as it is."
             for path in foreign

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from decurion.hooks.counts import counted
+
 from .errors import GitError, NotIsolatable
 from .run import Git, git_in, shown
 
@@ -201,7 +203,8 @@ def _refuse_unmerged(entries: Iterable[Entry]) -> None:
     if unmerged:
         names = ", ".join(shown(path) for path in unmerged[:5])
         raise NotIsolatable(
-            f"{len(unmerged)} files have unresolved conflicts ({names}): resolve them and `git add` them first."
+            f"{counted(len(unmerged), 'file has', 'files have')} unresolved conflicts ({names}): resolve them and "
+            "`git add` them first."
         )
 
 
@@ -231,14 +234,16 @@ def _notices_of_entries(entries: list[Entry], top: Path, config: dict[str, str])
     notices: list[str] = []
     if modules := [entry.path for entry in entries if entry.mode == "160000"]:
         notices.append(
-            f"{len(modules)} submodules ({_some(modules)}): what is changed inside them is kept, not merged."
+            f"{counted(len(modules), 'submodule')} ({_some(modules)}): what is changed inside them is kept, not merged."
         )
     if hidden := [entry.path for entry in entries if entry.tag.islower()]:
         notices.append(
-            f"{len(hidden)} files marked assume-unchanged ({_some(hidden)}): edits there are not seen."
+            f"{counted(len(hidden), 'file')} marked assume-unchanged ({_some(hidden)}): edits there are not seen."
         )
     if config.get("core.sparsecheckout") != "true" and (skip := [e.path for e in entries if e.tag in "Ss"]):
-        notices.append(f"{len(skip)} files marked skip-worktree ({_some(skip)}): edits there are not seen.")
+        notices.append(
+            f"{counted(len(skip), 'file')} marked skip-worktree ({_some(skip)}): edits there are not seen."
+        )
     if _uses_lfs(top, paths):
         installed = "filter.lfs.process" in config or "filter.lfs.smudge" in config
         text = (
@@ -248,7 +253,9 @@ def _notices_of_entries(entries: list[Entry], top: Path, config: dict[str, str])
         )
         notices.append(f"Git LFS: {text}")
     if odd := [path for path in paths if shown(path) != path]:
-        notices.append(f"{len(odd)} file names hold line breaks or bytes that are no text ({_some(odd)}).")
+        notices.append(
+            f"{counted(len(odd), 'file name holds', 'file names hold')} line breaks or bytes that are no text ({_some(odd)})."
+        )
     if clashes := case_clashes(paths):
         notices.append(
             f"names that differ only by letter case ({_some(clashes)}) clash on other file systems."

@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from decurion.hooks.counts import counted
+
 from .errors import GitError, told
 from .hub import Hub, ref_part, write_bytes
 from .run import Git, clean_environment
@@ -212,12 +214,10 @@ class Worktree:
         strays = [oid for oid in visited if oid in set(beside.line.split())]
         for number, oid in enumerate(strays, 1):
             await self.hub.write(oid, "agent", self.name, "stray", f"{number:04}")
-        where = self.hub.ref("agent", self.name, "stray")
-        return (
-            [f"{len(strays)} commits made on the way are not in the result; kept as {where}/*."]
-            if strays
-            else []
-        )
+        if not strays:
+            return []
+        told = counted(len(strays), "commit made on the way is", "commits made on the way are")
+        return [f"{told} not in the result; kept as {self.hub.ref('agent', self.name, 'stray')}/*."]
 
     def _signed(self, message: str) -> str:
         return f"{message.strip() or 'Work of a subagent'}\n\nDecurion-Agent: {self.agent_id}\n"

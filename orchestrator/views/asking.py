@@ -12,6 +12,7 @@ import orjson
 
 from decurion.agents.dispatch import Approve
 from decurion.hooks import Decision, ToolCall
+from decurion.hooks.counts import counted
 
 from ..screen import on_screen
 
@@ -43,7 +44,7 @@ def question(call: ToolCall) -> str:
     command = call.args.get("command") if call.name == "bash" else None
     text = on_screen(command if isinstance(command, str) else orjson.dumps(dict(call.args)).decode())
     if (more := len(text) - _HEAD - _TAIL) > 0:
-        text = f"{text[:_HEAD]}\n… {more} characters are not shown …\n{text[-_TAIL:]}"
+        text = f"{text[:_HEAD]}\n… {counted(more, 'character is', 'characters are')} not shown …\n{text[-_TAIL:]}"
     return "\n    ".join([f"  {call.name}:", *text.split("\n")])
 
 

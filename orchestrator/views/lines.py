@@ -16,8 +16,9 @@ from decurion.agents.moments import (
 )
 from decurion.agents.tools import TodoStore
 from decurion.hooks import RunRef
+from decurion.hooks.counts import counted
 
-from ..screen import counted, on_screen
+from ..screen import on_screen
 from .board import subject
 
 

@@ -205,4 +205,4 @@ async def test_the_plan_is_still_there_after_an_interruption_and_lost_lines_are_
         notices = [moment.text for moment in on.moments if isinstance(moment, Notice)]
     assert [[item.content for item in plan] for plan in plans] == [["count the sheep"]]
     assert len(notices) == 1
-    assert "1 lines" in notices[0]
+    assert "1 line of" in notices[0]

@@ -274,7 +274,7 @@ async def test_long_reports_of_many_children_are_cut_with_a_note(tmp_path: Path)
     assert result.status == "completed"
     assert "x" * 2_000 in text_of(whole)
     assert sum(map(len, texts)) < 100_000
-    assert all("32000 more characters were left out" in text for text in texts)
+    assert all("32,000 more characters were left out" in text for text in texts)
     assert all(len(r.summary) == 40_000 for r in on.team.results)
 
 

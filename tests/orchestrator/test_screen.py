@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from decurion.orchestrator.screen import can_draw, counted, on_a_line, on_screen
+from decurion.orchestrator.screen import can_draw, on_a_line, on_screen
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,3 @@ def test_a_picture_is_drawn_only_where_it_can_be_seen(
 
 def test_one_line_has_no_breaks_and_single_blanks() -> None:
     assert on_a_line("  a\n\tb \x1b c ") == r"a b \x1b c"
-
-
-def test_one_is_singular() -> None:
-    assert [counted(number, "turn") for number in (0, 1, 2)] == ["0 turns", "1 turn", "2 turns"]

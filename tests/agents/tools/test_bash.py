@@ -221,7 +221,7 @@ async def test_an_endless_printer_costs_little_memory(ctx: ToolContext) -> None:
     assert len(shown(output)) < 31_000
     assert "timed out" in shown(output)
     assert re.search(
-        r"\[… \d{6,} bytes left out here; the (whole|beginning of the) output is in ", shown(output)
+        r"\[… [\d,]{7,} bytes left out here; the (whole|beginning of the) output is in ", shown(output)
     )
 
 

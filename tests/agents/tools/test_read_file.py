@@ -91,7 +91,7 @@ async def test_an_empty_file_is_told(ctx: ToolContext) -> None:
     ("data", "told"),
     [
         (b"\x7fELF\0\0", "binary file of 6 bytes"),
-        (b"x" * 11_000_000, "11000000 bytes, more than the 10000000"),
+        (b"x" * 11_000_000, "11,000,000 bytes, more than the 10,000,000"),
         (png(20_000, 1), "side of more than 8000"),
         (b"\x89PNG\r\n\x1a\nbroken", "broken"),
         (b"\xff\xd8\xff\xe0", "broken"),

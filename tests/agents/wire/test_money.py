@@ -89,9 +89,9 @@ def test_a_broken_price_file_is_named_with_what_is_wrong(tmp_path: Path, text: s
 @pytest.mark.parametrize(
     ("limits", "told"),
     [
-        (Limits(tokens=109_159), "109159 tokens"),
+        (Limits(tokens=109_159), "109,159 tokens"),
         (Limits(usd=0.2), "0.2 dollars"),
-        (Limits(turns=1), "1 turns"),
+        (Limits(turns=1), "1 turn is"),
     ],
 )
 def test_the_next_request_is_refused_when_the_lease_is_spent(limits: Limits, told: str) -> None:
