@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from decurion.hooks import ConfigError
+from decurion.hooks.files import claude_dir, config_dir
 from decurion.hooks.matchers import our_name
 from decurion.hooks.regular import read_regular
 
@@ -80,6 +81,11 @@ class Catalogue:
         return tuple(d for name, d in sorted(self.found.items()) if name != "lead")
 
 
+def own_folders() -> tuple[Path, ...]:
+    """Give where the person keeps definitions, strongest first; none need exist."""
+    return config_dir() / "agents", claude_dir() / "agents"
+
+
 def load_catalogue(
     workspace: Path,
     *,
@@ -91,7 +97,7 @@ def load_catalogue(
 
     Args:
         workspace: the project's folder.
-        user_folders: where the person keeps definitions.
+        user_folders: where the person keeps definitions: `own_folders()`.
         given: definitions as JSON, by name.
         more_tools: the names of tools beside those that ship, which definitions may list too.
 

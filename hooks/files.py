@@ -7,26 +7,26 @@ import os
 from pathlib import Path
 from typing import Any, cast
 
+from . import folders
 from .errors import ConfigError
 from .regular import read_regular
 
-__all__ = ("config_dir", "project_files", "read_json", "user_files")
+__all__ = ("claude_dir", "config_dir", "project_files", "read_json", "user_files")
 
 
 def config_dir() -> Path:
-    """Give the person's configuration folder; it need not exist. `DECURION_CONFIG_DIR` overrides it."""
-    override = os.environ.get("DECURION_CONFIG_DIR")
-    if override:
-        return Path(override).absolute()
-    from platformdirs import user_config_path
+    """Give the person's configuration folder; it need not exist."""
+    return Path(folders.config_dir())
 
-    return user_config_path("decurion", appauthor=False)
+
+def claude_dir() -> Path:
+    """Give the folder in which Claude Code keeps what is the person's; it need not exist."""
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(folders.home_dir(), ".claude"))
 
 
 def user_files() -> tuple[Path, ...]:
     """Give the places of the person's own settings, weakest first."""
-    claude = os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude"
-    return Path(claude) / "settings.json", config_dir() / "settings.json"
+    return claude_dir() / "settings.json", config_dir() / "settings.json"
 
 
 def project_files(project: Path) -> tuple[Path, ...]:

@@ -62,10 +62,7 @@ def answer(request: Request) -> int:
     from .rules.law import Law
 
     workspace = _workspace(request)
-    law = Law.load(
-        user=os.path.join(_config_dir(), "rules.toml"),
-        project=os.path.join(workspace, ".decurion", "rules.toml"),
-    )
+    law = Law.here(workspace)
     if request.event != "PreToolUse":
         _record_done(request, request.call, _open_log(request, workspace, law))
         return 0
@@ -165,19 +162,6 @@ def _refuse(reason: str) -> int:
     except (OSError, ValueError, AttributeError):
         return REFUSED
     return REFUSED
-
-
-def _config_dir() -> str:
-    """Give the configuration folder as `files.config_dir` does, without its imports where they can be spared."""
-    override = os.environ.get("DECURION_CONFIG_DIR")
-    if override:
-        return os.path.abspath(override)
-    if not sys.platform.startswith("linux"):
-        from .files import config_dir
-
-        return str(config_dir())
-    base = os.environ.get("XDG_CONFIG_HOME", "").strip() or os.path.expanduser("~/.config")
-    return os.path.join(base, "decurion")
 
 
 if __name__ == "__main__":

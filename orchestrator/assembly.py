@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from decurion.agents.catalogue import AgentDefinition, Catalogue, load_catalogue
+from decurion.agents.catalogue import AgentDefinition, Catalogue, load_catalogue, own_folders
 from decurion.agents.claude import resolve_model
 from decurion.agents.context import ContextKeeper
 from decurion.agents.court import Court
@@ -14,7 +15,7 @@ from decurion.agents.model import Model
 from decurion.agents.moments import Listener
 from decurion.agents.money import Lease, Limits, Prices
 from decurion.agents.shared import Settings, Shared
-from decurion.agents.tools import Tool, find_skills, tools_for
+from decurion.agents.tools import Skill, Tool, find_skills, tools_for
 from decurion.hooks import ConfigError
 from decurion.hooks.audit import AuditLog
 from decurion.hooks.files import config_dir
@@ -38,7 +39,7 @@ def find_definitions(options: SessionOptions) -> Catalogue:
     """
     found = load_catalogue(
         options.workspace,
-        user_folders=(config_dir() / "agents", Path.home() / ".claude" / "agents"),
+        user_folders=own_folders(),
         given=options.agents_json or None,
         more_tools=[tool.name for tool in options.tools],
     )
@@ -106,6 +107,7 @@ def assemble(options: SessionOptions, opened: Opened) -> Shared:
     """
     limits, folder, prices = options.limits, opened.folder, opened.prices
     settings = _settings(options, opened)
+    skills = find_skills(options.workspace, config_dir()).skills
     workplaces: dict[str, Path] = {}
     chain = opened.law.chain(
         lambda ref: workplaces.get(ref.agent_id, options.workspace), folder / "transcript.jsonl"
@@ -118,7 +120,7 @@ def assemble(options: SessionOptions, opened: Opened) -> Shared:
         model=opened.model,
         court=court,
         catalogue=opened.catalogue,
-        tools=_tools(options),
+        tools=_tools(options, skills),
         settings=settings,
         lease=Lease(prices, Limits(tokens=limits.tokens, seconds=limits.seconds, usd=limits.usd)),
         keeper=ContextKeeper(
@@ -128,7 +130,7 @@ def assemble(options: SessionOptions, opened: Opened) -> Shared:
             smallest_window=min(prices.window(settings.model), prices.window(settings.subagent_model)),
             count=getattr(opened.model, "count_tokens", None),
         ),
-        skills=find_skills(options.workspace, config_dir()).skills,
+        skills=skills,
         listen=opened.listen,
         approve=approver(options.law, opened.law.settings.allow, options.law.person or nobody),
         workplaces=workplaces,
@@ -158,9 +160,8 @@ def _settings(options: SessionOptions, opened: Opened) -> Settings:
     )
 
 
-def _tools(options: SessionOptions) -> dict[str, Tool]:
+def _tools(options: SessionOptions, skills: Sequence[Skill]) -> dict[str, Tool]:
     """Give every tool of the session by name: those that ship, then the library user's own."""
-    skills = find_skills(options.workspace, config_dir()).skills
     without = whole_tools(options.law.disallowed)
     own = {tool.name: tool for tool in options.tools}
     return {name: tool for name, tool in {**tools_for(skills), **own}.items() if name not in without}

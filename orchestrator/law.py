@@ -10,7 +10,6 @@ from decurion.agents.catalogue import Catalogue
 from decurion.hooks import ConfigError, RunRef, replace
 from decurion.hooks.chain import Hook, HookChain
 from decurion.hooks.command import CommandHook, command_hooks
-from decurion.hooks.files import config_dir
 from decurion.hooks.handlers import read_hooks
 from decurion.hooks.payload import Surroundings
 from decurion.hooks.regular import read_regular
@@ -72,11 +71,7 @@ def law_in_force(options: SessionOptions, catalogue: Catalogue) -> LawInForce:
     given = options.law.rules_file
     extra = [_further(given)] if given else []
     extra += permission_sources((*settings.deny, *options.law.disallowed), settings.ask)
-    law = Law.load(
-        str(config_dir() / "rules.toml"),
-        str(options.workspace / ".decurion" / "rules.toml"),
-        tuple(extra),
-    )
+    law = Law.here(str(options.workspace), extra=tuple(extra))
     hooks, notes = _definition_hooks(options, catalogue)
     return LawInForce(law, settings, options, hooks, (*settings.notes, *notes))
 

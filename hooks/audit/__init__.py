@@ -5,7 +5,8 @@ Writing is loaded with the package, for every hook program needs it; reading and
 
 from __future__ import annotations
 
-from .places import project_dir, session_dir, state_dir
+from ..folders import state_dir
+from .places import project_dir, session_dir
 from .writer import AuditLog
 
 TYPE_CHECKING = False

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from ..errors import AuditError
-from .places import make_private, state_dir
+from ..folders import make_private, state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

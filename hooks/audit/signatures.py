@@ -6,9 +6,9 @@ import os
 
 from ..counts import counted
 from ..errors import AuditError
+from ..folders import state_dir
 from .damage import Problem
 from .keys import PUBLIC_KEY_FILE, key_id, load_public, public_bytes, signed_text
-from .places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import time
 
 from ..digests import makers
 from ..errors import AuditError
-from .places import make_private
+from ..folders import make_private
 from .record import GENESIS, VERSION, is_object, seal
 
 TYPE_CHECKING = False

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 
-from ..audit.places import make_private, state_dir
 from ..digests import sha256
+from ..folders import make_private, state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

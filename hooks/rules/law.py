@@ -65,8 +65,10 @@ class Law:
         return cls.of_sources(sources, cache=cache)
 
     @classmethod
-    def here(cls, workspace: str, rules: str | None = None, *, cache: bool = True) -> Law:
-        """Load the law in force in a workspace: shipped, the user's (or the file `rules` instead), the project's.
+    def here(
+        cls, workspace: str, rules: str | None = None, extra: tuple[Source, ...] = (), *, cache: bool = True
+    ) -> Law:
+        """Load the law in force in a workspace: shipped, the user's (or the file `rules` instead), the project's, `extra`.
 
         Raises:
             ConfigError: as `load`; also if `rules` is not there.
@@ -74,7 +76,7 @@ class Law:
         user, project = rule_files(workspace)
         if rules is not None and not os.path.exists(rules):
             raise ConfigError("there is no such rule file; check the path", rules)
-        return cls.load(rules or user, project, cache=cache)
+        return cls.load(rules or user, project, extra, cache=cache)
 
     @classmethod
     def of_sources(cls, sources: tuple[Source, ...], *, cache: bool = False) -> Law:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ..folders import config_dir
 from ..shell.events import Places
 from .model import Source
 
@@ -45,21 +46,8 @@ def read_script(path: str) -> str | None:
 
 
 def rule_files(workspace: str) -> tuple[str, str]:
-    """Give where the user's rules and a workspace's own rules stand; neither need exist.
-
-    The user's folder is what `platformdirs` answers, without its imports in every hook program on Linux.
-    """
-    import sys
-
-    folder = os.environ.get("DECURION_CONFIG_DIR", "")
-    if not folder and sys.platform.startswith("linux"):
-        base = os.environ.get("XDG_CONFIG_HOME", "").strip() or os.path.expanduser("~/.config")
-        folder = os.path.join(base, "decurion")
-    if not folder:
-        from platformdirs import user_config_dir
-
-        folder = user_config_dir("decurion", appauthor=False)
-    return os.path.join(os.path.abspath(folder), FILE_NAME), os.path.join(workspace, ".decurion", FILE_NAME)
+    """Give where the user's rules and a workspace's own rules stand; neither need exist."""
+    return os.path.join(config_dir(), FILE_NAME), os.path.join(workspace, ".decurion", FILE_NAME)
 
 
 def protected_places() -> tuple[Source, ...]:

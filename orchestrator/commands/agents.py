@@ -7,10 +7,9 @@ from pathlib import Path
 import click
 import orjson
 
-from decurion.agents.catalogue import AgentDefinition, Catalogue, load_catalogue
+from decurion.agents.catalogue import AgentDefinition, Catalogue, load_catalogue, own_folders
 from decurion.hooks import UsageError
 from decurion.hooks.counts import counted
-from decurion.hooks.files import config_dir
 
 from ..given import not_empty
 from ..screen import on_a_line
@@ -32,7 +31,7 @@ def command(folder: str, agents_json: str, *, as_json: bool) -> int:
         raise UsageError(f"{workspace} is not a folder.")
     found = load_catalogue(
         workspace.resolve(),
-        user_folders=(config_dir() / "agents", Path.home() / ".claude" / "agents"),
+        user_folders=own_folders(),
         given=agents_json or None,
     )
     click.echo(orjson.dumps(_plain(found), option=orjson.OPT_INDENT_2) if as_json else _told(found))

@@ -12,9 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from decurion.hooks import DecurionError
-from decurion.hooks.audit import state_dir
-from decurion.hooks.audit.places import make_private
-from decurion.hooks.files import config_dir
+from decurion.hooks.folders import make_private, state_dir
 from decurion.hooks.rules import Law
 
 from .finding import Finding
@@ -67,7 +65,7 @@ def _state_folder() -> Finding:
 
 def _rules(project: Path) -> Finding:
     try:
-        law = Law.load(str(config_dir() / "rules.toml"), str(project / ".decurion" / "rules.toml"))
+        law = Law.here(str(project))
     except DecurionError as error:
         return Finding("fail", "rules", str(error))
     return Finding(
