@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -150,11 +150,17 @@ def _backup(file: Path) -> Path:
 
 
 def _write(path: Path, content: bytes, like: Path) -> None:
-    """Replace a file at once, with the mode of another one where that exists."""
-    mode = like.stat().st_mode & 0o777 if like.exists() else 0o600
+    """Replace a file at once, with the mode of another one where that exists, else that of any new file."""
+    mode = like.stat().st_mode & 0o777 if like.exists() else None
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=".decurion-")
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-    Path(draft).chmod(mode)
-    Path(draft).replace(path)
+    draft = path.with_name(f".decurion-{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        if mode is not None:
+            draft.chmod(mode)
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise

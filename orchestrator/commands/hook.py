@@ -9,18 +9,15 @@ import click
 
 from decurion.hooks import UsageError
 
+from ..given import at_most_one
 from ..installation import Change, planned_install, planned_uninstall
 from ..stdin import is_person
 
 _PLACES = (
     click.option("--claude", is_flag=True, help="For Claude Code, and products that read its settings."),
-    click.option(
-        "--user", "where", flag_value="user", help="Your own settings, for all projects (the default)."
-    ),
-    click.option(
-        "--project", "where", flag_value="project", help="This project's settings, shared with others."
-    ),
-    click.option("--local", "where", flag_value="local", help="Your own settings for this project."),
+    click.option("--user", is_flag=True, help="Your own settings, for all projects (the default)."),
+    click.option("--project", is_flag=True, help="This project's settings, shared with others."),
+    click.option("--local", is_flag=True, help="Your own settings for this project."),
     click.option("-y", "--yes", is_flag=True, help="Do not ask on a terminal."),
 )
 
@@ -47,27 +44,26 @@ def command(context: click.Context) -> int:
 
 @command.command()
 @_with_places
-def install(*, claude: bool, where: str | None, yes: bool) -> int:
+def install(*, yes: bool, **place: bool) -> int:
     """Put the hook program into a product's settings: shown first, with a backup."""
-    return _carry_out(planned_install(_settings_file(where, claude=claude)), yes=yes)
+    return _carry_out(planned_install(_settings_file(**place)), yes=yes)
 
 
 @command.command()
 @_with_places
-def uninstall(*, claude: bool, where: str | None, yes: bool) -> int:
+def uninstall(*, yes: bool, **place: bool) -> int:
     """Take the hook program out of a product's settings again, exactly."""
-    return _carry_out(planned_uninstall(_settings_file(where, claude=claude)), yes=yes)
+    return _carry_out(planned_uninstall(_settings_file(**place)), yes=yes)
 
 
-def _settings_file(where: str | None, *, claude: bool) -> Path:
+def _settings_file(*, claude: bool, user: bool, project: bool, local: bool) -> Path:
+    at_most_one({"--user": user, "--project": project, "--local": local})
     if not claude:
         raise UsageError("say for which product: --claude")
     from decurion.hooks.files import project_files, user_files
 
-    if where in {None, "user"}:
-        return user_files()[0]
-    shared, local, _ours = project_files(Path.cwd())
-    return shared if where == "project" else local
+    in_project, in_local, _ours = project_files(Path.cwd())
+    return in_project if project else in_local if local else user_files()[0]
 
 
 def _carry_out(change: Change, *, yes: bool) -> int:

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import click
 
+from decurion.agents.catalogue import load_catalogue
 from decurion.hooks import UsageError
+from decurion.hooks.command import CommandHook
+from decurion.hooks.handlers import read_hooks
 from decurion.hooks.settings import Settings, load_settings
 from decurion.hooks.trust import project_parts, revoke, trust_project, trusted_projects
 
@@ -43,7 +46,7 @@ def command(folder: str, *, show: bool, list_all: bool, take_back: bool, yes: bo
     if not parts:
         click.echo(f"{project} configures nothing that needs trust.")
         return 0
-    _show(settings, parts)
+    _show(project, settings, parts)
     if show:
         click.echo(
             {"trusted": "Trusted.", "changed": "Changed since it was trusted."}.get(
@@ -78,16 +81,24 @@ def _revoke(project: Path) -> int:
     raise UsageError(f"{project} is not trusted; see `decurion trust --list`.")
 
 
-def _show(settings: Settings, parts: tuple[str, ...]) -> None:
-    own = [hook for hook in (*settings.hooks, *settings.withheld) if not _is_users(hook.source)]
-    for hook in own:
-        text = hook.command if isinstance(hook.command, str) else " ".join(hook.command)
-        click.echo(f"  {hook.event} [{on_a_line(hook.matcher or '*')}]: {on_a_line(text)}")
+def _show(project: Path, settings: Settings, parts: tuple[str, ...]) -> None:
+    for hook in (*settings.hooks, *settings.withheld):
+        if not _is_users(hook.source):
+            _show_hook(hook)
+    for definition in load_catalogue(project).found.values():
+        if Path(definition.source).is_relative_to(project):
+            for hook in read_hooks(definition.hooks, definition.source, inside_agent=True)[0]:
+                _show_hook(hook, f" of agent {definition.name}")
     for rule in settings.brought:
         click.echo(f"  allowed without a question: {on_a_line(rule)}")
     click.echo("What would run, or is named by it:")
     for part in parts:
         click.echo(f"  {on_a_line(part)}")
+
+
+def _show_hook(hook: CommandHook, whose: str = "") -> None:
+    text = hook.command if isinstance(hook.command, str) else " ".join(hook.command)
+    click.echo(f"  {hook.event} [{on_a_line(hook.matcher or '*')}]{whose}: {on_a_line(text)}")
 
 
 def _is_users(source: str) -> bool:

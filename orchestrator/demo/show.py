@@ -11,10 +11,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 
 import click
 
 from decurion.agents.offline import OFFLINE, Manners
+from decurion.hooks.counts import counted
 
 from ..naming import program
 from ..options import ModelOptions, SessionOptions, WorkOptions
@@ -28,6 +30,8 @@ FORBIDDEN = "git push --force origin main"
 """What a clumsy agent would try. The law refuses it; without the law it would fail, as the sample has no remote."""
 
 SECONDS_A_REPLY = 0.5
+WIDEST = 100
+"""Columns of running text on a wide terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +93,15 @@ def _folder(keep: Path | None) -> Generator[Path]:
 
 def _introduce(folder: Path) -> None:
     files = sum(path.suffix == ".py" for path in folder.rglob("*.py"))
-    click.echo(
-        f"A small shop, {files} Python files with tests, was copied to\n{folder}.\n"
-        "The model is `offline`: a script, not an AI, behind the same client, tools,\n"
-        "hooks and log as a live one. One subagent will try what no agent may do.\n\n"
-        f'    decurion run --model offline "{TASK}" \\\n        --verify "{CHECK}"\n',
-        err=True,
+    told = (
+        f"A small shop, {counted(files, 'Python file')} with tests, was copied to {folder}. The model is `offline`: "
+        "a script, not an AI, behind the same client, tools, hooks and log as a live one. "
+        "One subagent will try what no agent may do."
     )
+    command = f'    decurion run --model offline "{TASK}" \\\n        --verify "{CHECK}"'
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    wrapped = fill(told, width, break_long_words=False, break_on_hyphens=False)  # a path stays whole
+    click.echo(f"{wrapped}\n\n{command}\n", err=True)
 
 
 def _test_again(folder: Path) -> int:

@@ -10,7 +10,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TextIO
 
     import click
 
@@ -24,7 +24,13 @@ def main(argv: list[str] | None = None) -> int:
     if None in (sys.stdin, sys.stdout, sys.stderr):
         _open_what_is_closed()
     try:
-        return _hook(ends_process=argv is None) if args == ["hook"] else _command(args)
+        if args == ["hook"]:
+            return _hook(ends_process=argv is None)
+        from contextlib import redirect_stderr
+
+        courtesy: Any = _Courtesy(sys.stderr)
+        with redirect_stderr(courtesy):
+            return _command(args)
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -37,6 +43,31 @@ def _hook(*, ends_process: bool) -> int:
     from decurion.hooks.program import main as hook
 
     return hook()
+
+
+class _Courtesy:
+    """Standard error as commands see it: where it is full or gone, nobody is told, and the work goes on all the same."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write, or from now on nothing more."""
+        try:
+            return self._stream.write(text)
+        except OSError:
+            _silence(self._stream)
+            return len(text)
+
+    def flush(self) -> None:
+        """Flush, or from now on nothing more."""
+        try:
+            self._stream.flush()
+        except OSError:
+            _silence(self._stream)
 
 
 def _command(args: list[str]) -> int:
@@ -59,7 +90,7 @@ def _command(args: list[str]) -> int:
         click.echo(f"decurion: {on_screen(str(error))}", err=True)
         return error.exit_code
     except BrokenPipeError:
-        _silence_stdout()
+        _silence(sys.stdout)
         return BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 - a person gets a line and a file, never a traceback
         text = _system_error(error) if isinstance(error, OSError) else _internal(error)
@@ -105,7 +136,7 @@ def _system_error(error: OSError) -> str:
     if isinstance(error, FileNotFoundError) and _folder_is_gone():
         return "The folder you are in is gone; change to another one."
     if error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF):
-        _silence_stdout()
+        _silence(sys.stdout)
         return f"The output could not be written: {error.strerror}."
     if error.filename is None or error.strerror is None:
         return _internal(error)
@@ -140,11 +171,11 @@ def _internal(error: Exception) -> str:
     return f"{said}\nThe details are in {path}; please report them."
 
 
-def _silence_stdout() -> None:
-    """Point stdout at nothing, or Python complains on exit that it cannot flush."""
+def _silence(stream: TextIO) -> None:
+    """Point a stream at nothing, or Python complains on exit that it cannot flush."""
     import os
 
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

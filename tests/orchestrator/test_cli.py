@@ -160,6 +160,16 @@ def test_an_output_that_is_full_or_closed_is_no_crash(closed: str, code: int, sa
     assert (run.returncode, run.stderr) == (code, said)
 
 
+@pytest.mark.parametrize(("args", "code"), [("rules import list.json", 0), ("nothing-like-it", 2)])
+def test_where_nobody_can_be_told_the_exit_code_is_that_of_the_work(
+    tmp_path: Path, args: str, code: int
+) -> None:
+    (tmp_path / "list.json").write_text('{"permissions": {"deny": ["Bash(npm publish:*)"]}}')
+    command = f"{sys.executable} -P -m decurion {args} 2>/dev/full"
+    run = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=30, check=False)
+    assert run.returncode == code
+
+
 def test_a_file_that_is_opened_never_becomes_a_closed_standard_stream(tmp_path: Path) -> None:
     """The log would be one, and every program that is started would write into it."""
     code = "from decurion.__main__ import main; main(['--version']); print(open('f', 'w').fileno() > 2, file=open('said', 'w'))"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -114,6 +115,22 @@ def test_a_projects_files_can_be_meant(
     monkeypatch.chdir(tmp_path)
     assert main(["hook", "install", "--claude", flag]) == 0
     assert "PreToolUse" in hooks_of(tmp_path / name)
+
+
+def test_two_places_contradict_each_other(settings_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hook", "install", "--claude", "--user", "--project"]) == 2
+    assert "--user and --project contradict each other" in capsys.readouterr().err
+    assert not settings_file.exists()
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_a_new_file_has_the_mode_of_any_new_file(settings_file: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        assert main(["hook", "install", "--claude"]) == 0
+    finally:
+        os.umask(before)
+    assert settings_file.stat().st_mode & 0o777 == 0o666 & ~umask
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"hooks": []}', '{"hooks": {"PreToolUse": {}}}'])

@@ -44,6 +44,20 @@ def test_a_command_cannot_hide_from_who_is_to_trust_it(
     assert r"check.sh ; evil\x1b[1K\x1b[1Gtrue" in capsys.readouterr().out
 
 
+def test_what_the_hooks_of_an_agent_definition_run_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".claude/agents").mkdir(parents=True)
+    (tmp_path / ".claude/agents/deployer.md").write_text(
+        "---\nname: deployer\ndescription: Deploys.\nhooks:\n  Stop:\n"
+        "    - hooks:\n        - type: command\n          command: ./upload.sh --all\n---\nDeploy.\n"
+    )
+    assert main(["trust", "--show", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "SubagentStop [*] of agent deployer: ./upload.sh --all" in shown
+    assert ".claude/agents/deployer.md" in shown
+
+
 def test_here_is_the_default(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
     assert main(["trust", "-y"]) == 0
