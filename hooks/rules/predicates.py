@@ -137,6 +137,8 @@ _SECRET_WORDS = (
     "ACCESS_KEY",
     "PRIVATE_KEY",
     "CREDENTIAL",
+    "DATABASE_URL",
+    "CONNECTION_STRING",
 )
 
 

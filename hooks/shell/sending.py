@@ -9,8 +9,15 @@ from .redirects import file_at
 
 SENDERS = frozenset(
     "curl wget nc ncat netcat socat scp sftp rsync ssh ftp http https xh aws gsutil rclone mail mutt sendmail lftp tftp"
-    " gh glab telnet restic borg".split()
+    " gh glab telnet restic borg swaks sendemail mosquitto_pub kcat logger croc wormhole pastebinit mc s3cmd b2 az gcloud"
+    " xh curlie websocat openssl".split()
 )
+
+CONVERTERS = frozenset(
+    "gpg gpg2 age rage openssl zip 7z 7za 7zz rar tar bsdtar gtar split gsplit csplit gzip pigz bzip2 xz zstd lz4 base64 base32"
+    " uuencode qrencode steghide ccrypt mcrypt cpio pax ar xxd jq yq sops magick convert".split()
+)
+"""Programs that put one file into another, named among their arguments."""
 
 
 def with_sent_files(m: Machine, st: State, event: ExecEvent) -> ExecEvent:
@@ -27,6 +34,8 @@ def with_sent_files(m: Machine, st: State, event: ExecEvent) -> ExecEvent:
             feeders.extend(
                 source for content in (file.contents if file else ()) for source in content.sources
             )
+            if text:
+                feeders.extend(one for one in m.trace if one.name in CONVERTERS and _names(one, name))
         originals.append(original)
     if tuple(originals) != event.argv:
         m.emit(replace(event, argv=tuple(originals)))
@@ -34,6 +43,14 @@ def with_sent_files(m: Machine, st: State, event: ExecEvent) -> ExecEvent:
         return event
     stdin = event.stdin
     return replace(event, stdin=Stdin(stdin.kind, stdin.text, (*feeders, *stdin.upstream)))
+
+
+def _names(event: ExecEvent, name: str) -> bool:
+    """Tell whether an earlier event is given a file's name, or what it begins with, beside other words."""
+    words = [word for word in event.words if word]
+    return len(words) > 1 and any(
+        word == name or (len(word) > 1 and name in {f"{word}aa", f"{word}*"}) for word in words
+    )
 
 
 __all__ = ("SENDERS", "Value", "with_sent_files")

@@ -40,7 +40,13 @@ def make(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     for name, value in names.items():
         if "$(shell" in value or "${shell" in value:
             _Makefile(m, inside, inner, names, dry=True).run(f"{name}:={value}")
+        elif value.partition(" ")[0] in m.guarded and name not in _TEXTS:
+            run_shell(m, inside, inner, m.value(value), "make")
     return None
+
+
+_TEXTS = frozenset("MSG MESSAGE TITLE DESC DESCRIPTION NOTES NOTE COMMENT TEXT NAME BODY".split())
+"""Variables that hold a text for people, not a program."""
 
 
 def _asked(m: Machine, file: Value, words: tuple[Value, ...]) -> str:

@@ -107,7 +107,11 @@ def _package(m: Machine, st: State, fr: Frame, rest: tuple[Value, ...]) -> Outco
     if text and len(words) == 1 and " " in text.strip():
         return run_shell(m, st, fr, words[0], "npm exec")
     if text and re.search(r".@[\w.^~-]+$", text):
-        words[0] = literal(text.rpartition("@")[0])
+        text = text.rpartition("@")[0]
+        words[0] = literal(text)
+    scoped = re.fullmatch(r"@([\w.-]+?)s?/([\w.-]+)", text or "")
+    if scoped:
+        words[0] = literal(scoped[1] if scoped[2] == "cli" else scoped[2])
     return run_argv(m, st, fr, words, functions=False)
 
 

@@ -233,6 +233,8 @@ def _by_name(name: str, args: Args) -> Callable[[Walker, Args, dict[str, object]
         return shell_code
     if _DELETES.search(name):
         return EFFECTS["shutil.rmtree"]
-    if name.endswith((".post", ".put", ".urlopen", ".sendall", ".connect", ".retrieve")):
+    if name.endswith(
+        (".post", ".put", ".urlopen", ".sendall", ".sendmail", ".send_message", ".connect", ".retrieve")
+    ):
         return EFFECTS["requests.post"]
     return None

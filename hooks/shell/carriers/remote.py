@@ -87,21 +87,24 @@ def scp(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         _option(m, st, _inner(fr, event), option)
     if event.name == "scp":
         _copied(m, st, event, operands(event.argv, "cDFiJloPSX"))
-    if event.name == "sftp":
+    if event.name in {"sftp", "ftp", "lftp", "tftp"}:
         from .databases import bang
 
         _put(m, st, fr, event)
+        bang(m, st, fr, event)
+    if event.name in {"lftp", "tftp"}:
+        from ..files import run as file_effects
 
-        return bang(m, st, fr, event)
+        return file_effects(m, st, fr, event)
     return None
 
 
 def _put(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
-    """What sftp is told to send counts as its arguments."""
-    text = st.unread if st.unread is not None else fr.stdin.text
-    for found in re.finditer(
-        r"(?m)^\s*-?@?(?:m|re)?put\s+(?:-\w+\s+)*(\S+)", m.hide(text) if text is not None else ""
-    ):
+    """What sftp and its like are told to send counts as its arguments."""
+    given = st.unread if st.unread is not None else fr.stdin.text
+    texts = [given, *values_of(event.argv, "ec"), *event.argv[1:]]
+    text = "\n".join(m.hide(one) for one in texts if one is not None)
+    for found in re.finditer(r"(?m)(?:^|;)\s*-?@?(?:m|re)?(?:put|send)\s+(?:-\w+\s+)*([^\s;]+)", text):
         m.emit(replace(event, argv=(*event.argv, m.value(found[1]))))
 
 

@@ -27,7 +27,7 @@ WRITE = re.compile(
     r"(?<![\w])(?:(?:write|append)File(?:Sync)?|createWriteStream|(?:write|append)_(?:file|text)|io\.output|spew|spurt|file_put_contents|File\.(?:write|binwrite|truncate)|IO\.write|f?truncate(?:Sync)?|os\.(?:WriteFile|Create)|ioutil\.WriteFile|fs::write|File::create|Files\.(?:write\w*|newBufferedWriter|newOutputStream)|Deno\.write\w+|Bun\.write)(?![\w])"
 )
 READ = re.compile(
-    r"(?<![\w])(?:read(?:File)?Sync|readFile|createReadStream|file_get_contents|readfile|File\.(?:read|readlines|binread|open)|IO\.read"
+    r"(?<![\w])(?:read(?:File)?Sync|readFile|createReadStream|file_get_contents|readfile|File\.(?:read|readlines|binread|open)|(?:IO|File)\.(?:read\w*|binread|foreach|each_line)"
     r"|io\.(?:open|lines|input)|read_(?:file|text)|IO::File->new|fopen|openSync|slurp|readLines|Deno\.readTextFile(?:Sync)?|file)(?![\w])"
 )
 PERL_OPEN = re.compile(r"(?<![\w.])open\s*\(?\s*(?:my\s+)?[\w$*{}]+\s*,\s*")
@@ -38,7 +38,7 @@ RENAME = re.compile(
     r"(?<![\w])(?:(?:os|File|fs|fsp|promises)\.rename(?:Sync)?|(?<=\)\.)rename(?:Sync)?|rename|moveSync|copyFile(?:Sync)?|copy(?=\s*\()|FileUtils\.(?:mv|move|cp\w*))(?![\w])"
 )
 IDENTITY = re.compile(
-    r"(?:\bprocess\.|POSIX::|posix_|Process::(?:Sys|UID|GID|EUID)\.|\bPosix\.|\bsyscall\.|\bunix\.)"
+    r"(?:(?<![\w.$>])(?=set\w*uid\(\s*0)|\bprocess\.|POSIX::|posix_|Process::(?:Sys|UID|GID|EUID)\.|\bPosix\.|\bsyscall\.|\bunix\.)"
     r"(?:set(?:e|re|res)?[ugUG]id|Set(?:e|re|res)?[ug]id|change_privilege|grant_privilege|eid=|setgroups)\(?\s*\(?\s*0\b|\$[<>]\s*=\s*0\b"
 )
 """Calls by which a process becomes root."""
@@ -62,7 +62,7 @@ ANGLES = re.compile(r"<((?:~?/|\$ENV\{)[^<>\n]*)>")
 KILL = re.compile(r"(?<![\w])(?:Process\.kill|process\.kill|posix_kill|kill)(?![\w])")
 NETWORK = re.compile(
     r"(?<![\w])(?:https?(?:['\"]\))?\.(?:request|get)|HTTP::Tiny|LWP::UserAgent|Net::FTP|Faraday|RestClient|HTTParty|WWW::Mechanize|import\(\s*['\"]https?:/|fetch|Net::HTTP\.\w+|URI\.open|LWP::Simple\S*|curl_init|TCPSocket\.new|fsockopen"
-    r"|file_get_contents\(\s*['\"]https?:/|include\s*\(?\s*['\"]https?:/|net(?:['\"]\))?\.(?:connect|createConnection)|IO::Socket::INET->new|axios\.\w+)(?![\w])"
+    r"|file_get_contents\(\s*['\"]https?:/|include\s*\(?\s*['\"]https?:/|socket(?:['\"]\))?\.(?:connect|tcp|udp)|net(?:['\"]\))?\.(?:connect|createConnection)|IO::Socket::INET->new|axios\.\w+)(?![\w])"
 )
 BACKTICKS = re.compile(r"`([^`]*)`")
 QUOTED_RUN = re.compile(r"(?:qx|%x)\s*(?:\((.*?)\)|\{(.*?)\}|\[(.*?)\]|<(.*?)>|([/|!#])(.*?)\5)", re.DOTALL)
@@ -75,7 +75,7 @@ DECODERS = re.compile(
     r"atob|base64|Base64|b64|unpack|pack\s*\(|pack1|fromCharCode|from\s*\(|hex2bin|gzinflate|str_rot13|decode|chr\s*\(|tr/|reverse"
 )
 FETCHED = re.compile(
-    r"curl|wget|https?://|URI\.open|open-uri|LWP|file_get_contents\(['\"]http|Net::HTTP|fetch\s*\("
+    r"curl|wget|https?://|URI\.open|open-uri|LWP|IO::Socket|fsockopen|TCPSocket|socket['\"]\)\.|file_get_contents\(['\"]http|Net::HTTP|fetch\s*\("
 )
 ASSIGN = re.compile(
     r"(?:\b(?:const|let|var|my|local|our)\s+)?[$@]?([A-Za-z_]\w*)\s*(?::=|=)(?![=~>])\s*\(?\s*(?=['\"`]|q[qw]?\b)"
