@@ -13,7 +13,8 @@ from .parts import Part
 from .replies import Call
 from .wording import Order
 
-GLOB = "*.{py,pyi}"
+GLOB = "*.{py,pyi,ipynb,pyx,pxd,md,rst}"
+"""Python, and files with Python code in them or words about it, which the report names and nobody changes."""
 INITIALS = ("_", "A-Z0-9", "a-b", "c-d", "e-h", "i-m", "n-r", "s-t", "u-z", "!A-Za-z0-9_")
 """How a search that was cut is parted: by the first character of the file's name."""
 LIMIT = 5_000
@@ -22,6 +23,7 @@ OTHERS = 24
 PACKAGES = "__init__.py"
 INSTALLED = frozenset({"site-packages", "dist-packages", "node_modules", "__pycache__", "venv"})
 _PATH = re.compile(r"^(?!\[)(.+\.pyi?)$", re.MULTILINE)
+_OTHER = re.compile(r"^(?!\[)(.+\.(?:ipynb|pyx|pxd|md|rst))$", re.MULTILINE)
 _CUT = re.compile(r"^\[(?:only the first|partial:)", re.MULTILINE)
 _CUT_TO_FIT = "characters left out: too long"
 
@@ -51,14 +53,17 @@ def files_found(talk: Conversation, order: Order) -> tuple[str, ...] | None:
     """
     if look_for(order, talk):
         return None
-    results = (one.result for one in _all_searches(talk, order) if not one.is_error)
-    return tuple(sorted(path for path in _paths(results) if not _is_installed(path)))
+    return tuple(sorted(_paths(_PATH, _all_searches(talk, order))))
+
+
+def files_beside(talk: Conversation, order: Order) -> tuple[str, ...]:
+    """The files that the searches named and that are not read as Python, in order."""
+    return tuple(sorted(_paths(_OTHER, _all_searches(talk, order))))
 
 
 def names_of_project(talk: Conversation, files: Sequence[str]) -> frozenset[str]:
     """The names under which the project's own modules can be imported: those of the files and of every package."""
-    packages = _paths(one.result for one in talk.of("glob") if not one.is_error)
-    return project_names([*files, *(path for path in packages if not _is_installed(path))])
+    return project_names([*files, *_paths(_PATH, talk.of("glob"))])
 
 
 def with_files(part: Part, found: Sequence[str], talk: Conversation) -> Part:
@@ -85,8 +90,10 @@ def within(path: str, places: Sequence[str]) -> bool:
     )
 
 
-def _paths(results: Iterable[str]) -> set[str]:
-    return {path for result in results for path in _PATH.findall(result)}
+def _paths(pattern: re.Pattern[str], searches: Iterable[Exchange]) -> set[str]:
+    """The project's own files of a kind that searches found."""
+    found = {path for one in searches if not one.is_error for path in pattern.findall(one.result)}
+    return {path for path in found if not _is_installed(path)}
 
 
 def _is_installed(path: str) -> bool:

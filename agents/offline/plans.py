@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from .source import Piece, Source
 from .wording import Order
 
+GENERATED = "a program writes this file"
+_SAYS_SO = re.compile(r"\bDO NOT (?:EDIT|MODIFY)\b|@generated\b", re.IGNORECASE)
+_HEAD_LINES = 15
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
@@ -44,6 +48,11 @@ class Plan:
             parts += [text[done : span.start], span.new]
             done = span.end
         return "".join([*parts, text[done:]])
+
+
+def is_generated(text: str) -> bool:
+    """Whether a file says at its head that a program writes it: whoever edits it loses the edit with the next run."""
+    return any(_SAYS_SO.search(line) for line in text.split("\n", _HEAD_LINES)[:_HEAD_LINES])
 
 
 def word(name: str) -> re.Pattern[str]:

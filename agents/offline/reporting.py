@@ -10,6 +10,8 @@ from decurion.hooks.counts import counted
 
 from ..texts import NO_OUTPUT
 from .conversation import Conversation
+from .looking import files_beside
+from .plans import GENERATED
 from .replies import places_changed, refusals
 from .wording import Order
 
@@ -27,6 +29,7 @@ Several changes go together with "and"; add "in src/" to stay in a folder, "also
 For any other task use a live model: set ANTHROPIC_API_KEY and leave `--model offline` out."""
 
 MOST_FILES = 40  # named one by one
+MOST_BESIDE = 5
 MOST_NOTES = 12
 DECISIVE_LINES = 15
 _NOTE = re.compile(r"^- `(.+?)`: (.+)$", re.MULTILINE)
@@ -63,6 +66,7 @@ def final_report(
     if outside:
         places = ", ".join(f"`{place}`" for place in order.places)
         lines.append(f"Outside {places}, and so untouched: {counted(len(outside), 'file')} with the name.")
+    lines += _beside(files_beside(talk, order))
     lines += dict.fromkeys(found for text, _ in reports for found in _REFUSED.findall(text))
     lines += refusals(talk.exchanges)
     lines += [f"Not finished: {title}" for title in missing if reports or talk.of("task")]
@@ -126,13 +130,22 @@ def _left_alone(notes: dict[str, str], *, failed: bool) -> list[str]:
     return [f"Left alone: {listed}.{hint}"]
 
 
+def _beside(files: Sequence[str]) -> list[str]:
+    """Name the files that hold the name and are not read as Python."""
+    if not files:
+        return []
+    named = [f"`{path}`" for path in files[:MOST_BESIDE]] + ["…"] * (len(files) > MOST_BESIDE)
+    return [f"No Python, and so untouched: {counted(len(files), 'file')} with the name ({', '.join(named)})."]
+
+
 def _remarks(notes: dict[str, str]) -> list[str]:
     """What a person should look at: files that were not changed for a reason, and names that clash."""
     kept: list[str] = []
     for path, note in sorted(notes.items()):
         if note.startswith(("left as it is", "not changed", "not read")):
             kept.append(f"- `{path}`: {note}")
-        kept += [f"- `{path}`: {part}" for part in note.split("; ") if part.startswith("`")]
+        telling = ("`", GENERATED)
+        kept += [f"- `{path}`: {part}" for part in note.split("; ") if part.startswith(telling)]
         kept += [
             f"- `{path}`: {part}"
             for part in note.split("; ")

@@ -20,7 +20,7 @@ from .edits import Edit, edits_of
 from .imports import project_names
 from .looking import files_found, look_for, with_files
 from .parts import Part, read_part
-from .plans import Left, Plan
+from .plans import GENERATED, Left, Plan, is_generated
 from .reading import Reading, read_parts
 from .rename import Facts, kinds_in, plan_rename
 from .replace import plan_replace
@@ -279,6 +279,8 @@ def _said_of(plans: Sequence[Plan], text: str) -> str:
     parts = [f"{counted(places, 'place')} changed{shown}" if places else "nothing to change"]
     if left := [one for plan in plans for one in plan.left]:
         parts.append(f"left alone: {_left(left)}")
+    if places and is_generated(text):
+        parts.append(f"{GENERATED}: change what it is made from, too")
     return "; ".join([*parts, *(note for plan in plans for note in plan.notes)])
 
 
