@@ -1,20 +1,22 @@
 """Which scope each use of one name of a file belongs to.
 
 The rules are those of Python's reference, "Resolution of names": a function's own names hide the module's, a class
-body's names are seen only in that body, a comprehension has names of its own.
+body's names are seen only in that body, a comprehension has names of its own, and so have the type parameters of a
+function, a class or a `type` statement (Python 3.12), which see the class body around them.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
-from .source import FIELDS_ARE_TOKENS, Source
+from .source import FIELDS_ARE_TOKENS, Piece, Source
 
-ScopeKind = Literal["module", "class", "function", "comprehension"]
+ScopeKind = Literal["module", "class", "function", "comprehension", "types"]
 Resolved = Literal["module", "member", "local"]
 
 
@@ -39,9 +41,14 @@ class Scope:
         if self.parent is None or (self.binds and not (self.is_nonlocal or self.is_global)):
             return self
         outer = self.parent
-        while outer.parent is not None and (outer.kind == "class" or self.is_global):
+        while outer.parent is not None and (self.is_global or self._does_not_see(outer)):
             outer = outer.parent
         return outer.binder()
+
+    def _does_not_see(self, outer: Scope) -> bool:
+        if outer.kind == "types":
+            return not outer.binds
+        return outer.kind == "class" and self.kind != "types"
 
     def resolve(self) -> Resolved:
         """Say what the name means when it is used here."""
@@ -153,12 +160,13 @@ class _Walk(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         start = self._defined(node)
-        annotations = [arg.annotation for arg in _arguments(node.args)]
-        self._visit_all([*node.decorator_list, *_defaults(node.args), *annotations, node.returns])
-        self._enter("function", start, self._span(node)[1])
-        self._parameters(node.args)
-        self._visit_all([*getattr(node, "type_params", []), *node.body])
-        self._leave()
+        self._visit_all([*node.decorator_list, *_defaults(node.args)])
+        with self._type_parameters(node):
+            self._visit_all([*(arg.annotation for arg in _arguments(node.args)), node.returns])
+            self._enter("function", start, self._span(node)[1])
+            self._parameters(node.args)
+            self._visit_all(node.body)
+            self._leave()
 
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - the visitor's protocol
 
@@ -171,10 +179,27 @@ class _Walk(ast.NodeVisitor):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         start = self._defined(node)
-        self._visit_all([*node.decorator_list, *node.bases, *node.keywords])
-        self._enter("class", start, self._span(node)[1])
-        self._visit_all([*getattr(node, "type_params", []), *node.body])
-        self._leave()
+        self._visit_all(node.decorator_list)
+        with self._type_parameters(node):
+            self._visit_all([*node.bases, *node.keywords])
+            self._enter("class", start, self._span(node)[1])
+            self._visit_all(node.body)
+            self._leave()
+
+    def visit_TypeAlias(self, node: Any) -> None:
+        self.visit(node.name)
+        with self._type_parameters(node):
+            self.visit(node.value)
+
+    def _visit_type_parameter(self, node: Any) -> None:
+        if node.name == self.name:
+            self._bind(self.scope)
+            self._place_piece(self._piece(node, node.name))
+        self.generic_visit(node)
+
+    visit_TypeVar = _visit_type_parameter  # noqa: N815 - the visitor's protocol
+    visit_ParamSpec = _visit_type_parameter  # noqa: N815
+    visit_TypeVarTuple = _visit_type_parameter  # noqa: N815
 
     def _visit_comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
@@ -200,17 +225,29 @@ class _Walk(ast.NodeVisitor):
 
     def _defined(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
         """Note the definition's own name; give the offset behind it."""
-        at = self._span(node)[0]
-        place = self.source.index_at(at)
-        while self.source.pieces[place].text not in {"def", "class"}:
-            place += 1
-        piece = self.source.pieces[place + 1]
+        piece = self._piece(node, "def", "class", after=1)
         if node.name == self.name:
             self._bind(self.scope)
-            if self._placing:
-                self.uses.placed[piece.start] = self.scope
-                self.uses.stored.add(piece.start)
+            self._place_piece(piece)
         return piece.end
+
+    def _piece(self, node: ast.stmt, *words: str, after: int = 0) -> Piece:
+        """Find the first piece of a node that is one of some words, or one behind it."""
+        place = self.source.index_at(self._span(node)[0])
+        while self.source.pieces[place].text not in words:
+            place += 1
+        return self.source.pieces[place + after]
+
+    @contextmanager
+    def _type_parameters(self, node: Any) -> Generator[None]:
+        """Be in the scope of a definition's type parameters, if it has any; the tree places all names in it."""
+        parameters = getattr(node, "type_params", [])
+        if parameters:
+            self._enter("types", 0, 0)
+            self._visit_all(parameters)
+        yield
+        if parameters:
+            self._leave()
 
     def _parameters(self, arguments: ast.arguments) -> None:
         for arg in _arguments(arguments):
@@ -229,6 +266,11 @@ class _Walk(ast.NodeVisitor):
         self.uses.placed[at] = scope or self.scope
         if stores:
             self.uses.stored.add(at)
+
+    def _place_piece(self, piece: Piece) -> None:
+        if self._placing:
+            self.uses.placed[piece.start] = self.scope
+            self.uses.stored.add(piece.start)
 
     def _enter(self, kind: ScopeKind, start: int, end: int) -> None:
         self.scope = Scope(kind, self.scope, start, end if self._placing else start)

@@ -108,6 +108,8 @@ def _pieces(text: str, starts: tuple[int, ...]) -> Iterator[Piece]:
             if not depth:
                 yield from _with_gaps(text, begin, piece.end, nested)
                 nested = []
+        elif depth and nested and nested[-1].text == "!":
+            nested.pop()  # `!r` is a conversion, not a name
         elif depth:
             nested.append(piece)
         elif piece.kind == "string" and "f" in _prefix(piece.text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import pytest
@@ -85,6 +86,37 @@ def test_a_parameter_that_hides_the_function_stays_and_the_rest_changes() -> Non
         renamed(before)
         == "def read(): pass\ndef f(load, g=read):\n    return load\ndef h():\n    return read\n"
     )
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters came with Python 3.12")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "load = 1\ndef f[load: int](x: load) -> load: return [load]\nload\n",
+            "read = 1\ndef f[load: int](x: load) -> load: return [load]\nread\n",
+        ),
+        (
+            "load = int\ndef f[*A, T: load](x: load = load) -> load: return load\n",
+            "read = int\ndef f[*A, T: read](x: read = read) -> read: return read\n",
+        ),
+        (
+            "load = 1\nclass A[**load](B[load]):\n    def f(self): return load\nload\n",
+            "read = 1\nclass A[**load](B[load]):\n    def f(self): return load\nread\n",
+        ),
+        (
+            "load = 1\nclass A:\n    load = 2\n    def f[T](self, x: load): return load\n    type X[T] = load\n",
+            "read = 1\nclass A:\n    load = 2\n    def f[T](self, x: load): return read\n    type X[T] = load\n",
+        ),
+        (
+            "load = 1\ndef f[T]():\n    try: pass\n    except E as load: pass\n",
+            "read = 1\ndef f[T]():\n    try: pass\n    except E as load: pass\n",
+        ),
+        ("type load[*load] = list[load]\nload\n", "type read[*load] = list[load]\nread\n"),
+    ],
+)
+def test_type_parameters_have_a_scope_of_their_own(before: str, after: str) -> None:
+    assert renamed(before) == after
 
 
 def test_a_method_is_renamed_where_it_is_meant_and_the_function_is_not() -> None:
