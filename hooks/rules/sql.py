@@ -102,6 +102,8 @@ def _kind(pieces: list[str]) -> str | None:
     if head == "DELETE":
         return "delete-all" if _unbounded(pieces) else None
     if head == "ALTER":
+        if "DELETE" in pieces and _unbounded(pieces[pieces.index("DELETE") :]):
+            return "delete-all"
         return "drop" if any(one == "DROP" and two in _THINGS for one, two in pairwise(pieces)) else None
     return None
 
