@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from decurion.agents.offline.source import Unreadable, read_source
+
+
+def since(minor: int) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(sys.version_info < (3, minor), reason=f"Python 3.{minor} reads it first")
 
 
 def names(text: str) -> list[str]:
@@ -27,6 +33,9 @@ def names(text: str) -> list[str]:
         ("f'{f\"{a}\"}'", ["a"]),
         ("f'{a:{b}{c}}'", ["a", "b", "c"]),
         ("F'{a}' fr'{b}' Rf'{c}'", ["a", "b", "c"]),
+        ("f'''{\na\n!r}{b != r}{f\"{s!s}\"!a:>{a!r}}'''", ["a", "b", "r", "s", "a"]),
+        pytest.param('f"{a["r"]!r:{b:{c}}}"', ["a", "b", "c"], marks=since(12)),
+        pytest.param('t"{a!r} b {c}"', ["a", "c"], marks=since(14)),
     ],
 )
 def test_names_inside_f_strings_are_code(text: str, expected: list[str]) -> None:
