@@ -101,11 +101,13 @@ def _kind(pieces: list[str]) -> str | None:
         return "truncate" if len(pieces) > 1 and pieces[1] != "(" else None
     if head == "DELETE":
         return "delete-all" if _unbounded(pieces) else None
-    if head == "ALTER":
-        if "DELETE" in pieces and _unbounded(pieces[pieces.index("DELETE") :]):
-            return "delete-all"
-        return "drop" if any(one == "DROP" and two in _THINGS for one, two in pairwise(pieces)) else None
-    return None
+    return _altered(pieces) if head == "ALTER" else None
+
+
+def _altered(pieces: list[str]) -> str | None:
+    if "DELETE" in pieces and _unbounded(pieces[pieces.index("DELETE") :]):
+        return "delete-all"
+    return "drop" if any(one == "DROP" and two in _THINGS for one, two in pairwise(pieces)) else None
 
 
 def _body(pieces: list[str]) -> list[str]:
