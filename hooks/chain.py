@@ -137,13 +137,14 @@ class HookChain:
 
 async def _gather(event: Event, hooks: list[Hook]) -> list[Decision]:
     """Start all hooks in order, wait for all, and give their answers in the same order."""
-    answers = [_failure(hook, "no answer", "it ended without one") for hook in hooks]
+    answers: list[Decision] = []
     waiting: list[tuple[int, Awaitable[Answer] | None]] = []
     for place, hook in enumerate(hooks):
         begun = None if iscoroutinefunction(hook.run) else _at_once(hook, event)
         if isinstance(begun, Decision):
-            answers[place] = begun
+            answers.append(begun)
         else:
+            answers.append(_failure(hook, "no answer", "it ended without one"))
             waiting.append((place, begun))
     # trio shuffles the tasks it starts, so each takes the next hook when it begins: the order is a promise.
     line = iter(waiting)
@@ -168,7 +169,7 @@ def _at_once(hook: Hook, event: Event) -> Decision | Awaitable[Answer]:
         answer = hook.run(event)
     except BaseException as error:  # noqa: BLE001 - what must not be caught is raised again there
         return _broken(hook, error)
-    if isawaitable(answer):
+    if not (answer is None or type(answer) is Decision) and isawaitable(answer):
         return answer
     return (
         _late(hook, " and answered too late")

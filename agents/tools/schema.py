@@ -18,6 +18,16 @@ SCALARS: Mapping[Any, str] = {
     NoneType: "null",
 }
 SHOWN_CHARS = 400
+TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+OF_OBJECTS = frozenset({"type", "properties", "required", "additionalProperties", "title", "description"})
+OF_VALUES = frozenset({"type", "title", "description", "default"})
 REMEMBERED = 256  # validators: one for each tool of a process, few even with many tools from elsewhere
 _validators: dict[int, tuple[Mapping[str, Any], Any]] = {}
 
@@ -95,12 +105,35 @@ def check_against(
     Raises:
         ToolError: lists every argument that is wrong, and shows the right form once.
     """
+    if surely_fits(schema, args):
+        return
     errors = _errors(tool_name, schema, args)
     if not errors:
         return
     told = list(dict.fromkeys(_told(error, schema) for error in errors))
     form = json.dumps(example, ensure_ascii=False) if example is not None else _form(schema)
     raise ToolError(f"{tool_name}: {'; '.join(told)}. Right form: {form}")
+
+
+def surely_fits(schema: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
+    """Tell quickly that arguments are right where plain types are all that is asked of them; False says nothing.
+
+    Most calls are of this kind, and a session with no others never loads the checker.
+    """
+    properties = schema.get("properties")
+    if schema.get("type") != "object" or not isinstance(properties, dict) or not schema.keys() <= OF_OBJECTS:
+        return False
+    parts = cast("Mapping[str, Any]", properties)
+    return all(name in args for name in schema.get("required", ())) and all(
+        name in parts and _is_plainly(value, parts[name]) for name, value in args.items()
+    )
+
+
+def _is_plainly(value: object, part: Any) -> bool:
+    if not isinstance(part, dict) or not part.keys() <= OF_VALUES:
+        return False
+    kind = cast("Mapping[str, Any]", part).get("type")
+    return isinstance(kind, str) and type(value) in TYPES.get(kind, ())
 
 
 def whole_numbers(schema: Mapping[str, Any], args: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, cast
 import pytest
 
 from decurion.agents.tools import TOOLS, Output, ToolContext, output_of, prepare, tool, validate
+from decurion.agents.tools.schema import surely_fits
 from decurion.hooks import ToolError
 from tests.agents.tools.kit import call, context
 
@@ -211,3 +212,27 @@ def test_what_only_reads_may_run_side_by_side() -> None:
         "load_skill",
         "read_file",
     ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "args", "sure"),
+    [
+        ({"a": {"type": "string", "description": "A text"}}, {"a": "x"}, True),
+        ({"a": {"type": "string"}}, {}, False),
+        ({"a": {"type": "string"}}, {"a": "x", "b": 1}, False),
+        ({"a": {"type": "integer"}}, {"a": True}, False),
+        ({"a": {"type": "number"}}, {"a": 1}, True),
+        ({"a": {"type": "integer"}}, {"a": 5.0}, False),
+        ({"a": {"type": "integer", "minimum": 1}}, {"a": 5}, False),
+        ({"a": {"type": ["string", "null"]}}, {"a": "x"}, False),
+        ({"a": {"type": "array", "items": {"type": "string"}}}, {"a": ["x"]}, False),
+        ({"a": True}, {"a": 1}, False),
+    ],
+)  # fmt: skip
+def test_only_plain_types_are_taken_without_the_checker(
+    schema: dict[str, Any], args: dict[str, Any], *, sure: bool
+) -> None:
+    """What is not surely right goes to jsonschema, which says what is wrong with it, if anything."""
+    whole = {"type": "object", "properties": schema, "required": ["a"], "additionalProperties": False}
+    assert surely_fits(whole, args) is sure
+    assert not surely_fits({**whole, "minProperties": 2}, args)
