@@ -20,8 +20,9 @@ import orjson
 
 from decurion.agents.claude import WireEvent
 from decurion.agents.dispatch import Dispatcher, Results
+from decurion.agents.model import Usage
 from decurion.agents.moments import Listener, Notice, ignore
-from decurion.agents.result import SubagentResult
+from decurion.agents.result import DeniedCall, SubagentResult
 from decurion.agents.shared import Shared, write_private
 from decurion.agents.team import Team
 from decurion.agents.tools import ToolContext
@@ -56,7 +57,6 @@ ISOLATED = (
 SESSION_END_SECONDS = 1.5
 """How long hooks on the session's end may take, all together, as in Claude Code."""
 
-
 _SHOWN_LINES = 30
 """Of a failed check's output; all of it is in the result."""
 
@@ -71,6 +71,27 @@ class Finished:
     verified: bool | None = None
     check_output: str = ""
     branch: str = ""
+
+    @property
+    def everyone(self) -> tuple[SubagentResult, ...]:
+        """The results of all agents, the lead's first."""
+        return (self.lead, *self.subagents)
+
+    @property
+    def usage(self) -> Usage:
+        """What all agents used together."""
+        return sum((result.usage for result in self.everyone), start=Usage())
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What all agents cost together; None as soon as one price is unknown."""
+        costs = [result.cost_usd for result in self.everyone]
+        return None if None in costs else sum(cost or 0.0 for cost in costs)
+
+    @property
+    def denied(self) -> tuple[DeniedCall, ...]:
+        """The calls of all agents that were refused."""
+        return tuple(call for result in self.everyone for call in result.denied)
 
     def extra(self) -> dict[str, Any]:
         """Give what the result message says beyond the agents."""
@@ -166,10 +187,8 @@ class Session:
 
     async def _checked(self, ref: RunRef, finished: Finished) -> Finished:
         """Run the check command as the lead's own call: through the chain, into the log."""
-        shared, call = (
-            self.shared,
-            ToolCall(f"check_{secrets.token_hex(4)}", "bash", {"command": self.options.work.verify}),
-        )
+        shared, command = self.shared, self.options.work.verify
+        call = ToolCall(f"check_{secrets.token_hex(4)}", "bash", {"command": command})
         dispatcher = Dispatcher(shared.tools, shared.court, shared.approve)
         context = ToolContext(
             ref, self.options.workspace, self.folder / "outputs" / "check", shared.settings.environ
@@ -178,7 +197,7 @@ class Session:
         await dispatcher.run(context, (call,), {}, results)
         result = results.done[call.id]
         passed = not result.is_error and (result.meta or {}).get("exit_status") == 0
-        told = f"check `{self.options.work.verify}`"
+        told = f"check `{command}`"
         shown = "\n".join(result.text.splitlines()[-_SHOWN_LINES:])
         self.listen(Notice(f"{told}: passed", "info") if passed else Notice(f"{told}: FAILED\n{shown}"))
         return replace(finished, verified=passed, check_output=result.text)
@@ -211,7 +230,7 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
     """
     session_id = options.resume or new_session_id()
     folder = Path(session_dir(str(options.workspace), session_id))
-    catalogue, law = await _found_in_order(options)
+    catalogue, law = await _read_everything(options)
     async with AsyncExitStack() as stack:
         wire = WireLog()
         model, name = await stack.enter_async_context(open_model(options.model, wire))
@@ -252,7 +271,7 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
             yield session
 
 
-async def _found_in_order(options: SessionOptions) -> tuple[Catalogue, LawInForce]:
+async def _read_everything(options: SessionOptions) -> tuple[Catalogue, LawInForce]:
     """Read what a session stands on, and look whether it can be had, before anything is made."""
     catalogue = find_definitions(options)
     law = law_in_force(options, catalogue)

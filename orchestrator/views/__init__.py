@@ -9,12 +9,15 @@ from .asking import terminal_approver
 from .board import AgentLine, Board
 from .json_lines import StreamJson, result_message
 from .lines import PlainLines
+from .output import Output, open_output
 
 __all__ = (
     "AgentLine",
     "Board",
+    "Output",
     "PlainLines",
     "StreamJson",
+    "open_output",
     "result_message",
     "terminal_approver",
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from decurion.agents.history import result_block
 from decurion.agents.moments import (
@@ -21,7 +21,10 @@ from decurion.agents.moments import (
     ResultsReady,
     Waiting,
 )
-from decurion.agents.result import SubagentResult, usage_json
+from decurion.agents.result import usage_json
+
+if TYPE_CHECKING:
+    from ..session import Finished
 
 SUBTYPES = {
     "completed": "success",
@@ -116,13 +119,9 @@ class StreamJson:
         self._write({"type": kind, **fields, "session_id": self._session_id, "uuid": str(uuid.uuid4())})
 
 
-def result_message(
-    session_id: str, lead: SubagentResult, subagents: tuple[SubagentResult, ...], duration_ms: int
-) -> dict[str, Any]:
+def result_message(finished: Finished, duration_ms: int) -> dict[str, Any]:
     """Give the last message: what the lead reported, and what the whole session used."""
-    everyone = (lead, *subagents)
-    usage = sum((result.usage for result in subagents), start=lead.usage)
-    costs = [result.cost_usd for result in everyone]
+    lead, cost = finished.lead, finished.cost_usd
     return {
         "type": "result",
         "subtype": SUBTYPES.get(lead.status, "error_during_execution"),
@@ -132,14 +131,14 @@ def result_message(
         "error": lead.error,
         "num_turns": lead.turns,
         "duration_ms": duration_ms,
-        "total_cost_usd": None if None in costs else round(sum(cost or 0.0 for cost in costs), 6),
-        "usage": usage_json(usage),
+        "total_cost_usd": None if cost is None else round(cost, 6),
+        "usage": usage_json(finished.usage),
         "permission_denials": [
             {"tool_name": d.tool_name, "tool_use_id": d.tool_use_id, "rule": d.rule, "reason": d.reason}
-            for result in everyone
-            for d in result.denied
+            for d in finished.denied
         ],
-        "subagents": [result.as_json() for result in subagents],
-        "session_id": session_id,
+        "subagents": [result.as_json() for result in finished.subagents],
+        "session_id": finished.session_id,
         "uuid": str(uuid.uuid4()),
+        **finished.extra(),
     }

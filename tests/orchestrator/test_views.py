@@ -25,6 +25,7 @@ from decurion.agents.moments import (
 from decurion.agents.result import DeniedCall, SubagentResult
 from decurion.agents.tools import TodoItem
 from decurion.hooks import RunRef, ToolCall, ToolResult, replace
+from decurion.orchestrator.session import Finished
 from decurion.orchestrator.views import Board, PlainLines, StreamJson, result_message
 from decurion.orchestrator.views.asking import question
 from decurion.orchestrator.views.tree import Size, draw
@@ -231,7 +232,7 @@ def test_the_result_adds_up_all_agents_and_an_unknown_price_stays_unknown() -> N
     child = SubagentResult(
         "a", "t", "completed", "ok", usage=Usage(10, 20, 30, 40), cost_usd=0.25, denied=(denied,)
     )
-    told = result_message("s", lead, (child,), 1234)
+    told = result_message(Finished("s", lead, (child,)), 1234)
     assert told["usage"] == {
         "input_tokens": 11,
         "output_tokens": 22,
@@ -243,4 +244,4 @@ def test_the_result_adds_up_all_agents_and_an_unknown_price_stays_unknown() -> N
         {"tool_name": "bash", "tool_use_id": "c", "rule": "sudo", "reason": "no"}
     ]
     unpriced = SubagentResult("b", "t", "completed", "ok")
-    assert result_message("s", lead, (child, unpriced), 0)["total_cost_usd"] is None
+    assert result_message(Finished("s", lead, (child, unpriced)), 0)["total_cost_usd"] is None
