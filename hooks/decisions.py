@@ -22,6 +22,11 @@ class Verdict(IntEnum):
     HALT = 4
     """Deny, and end the agent's run (`continue: false` on the wire)."""
 
+    @property
+    def word(self) -> str:
+        """What it means for a call: `allow`, `ask` or `deny`."""
+        return "deny" if self >= Verdict.DENY else "ask" if self is Verdict.ASK else "allow"
+
 
 @frozen
 class Decision:

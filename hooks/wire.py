@@ -153,10 +153,9 @@ def render(event_name: str, decision: Decision) -> str:
     """
     if not decision.blocks:
         return ""
-    word = "ask" if decision.verdict is Verdict.ASK else "deny"
     specific = {
         "hookEventName": event_name,
-        "permissionDecision": word,
+        "permissionDecision": decision.verdict.word,
         "permissionDecisionReason": _clip(decision.reason),
     }
     return json.dumps({"hookSpecificOutput": specific})

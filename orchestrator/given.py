@@ -1,16 +1,20 @@
-"""What a person gives on the command line, held against slips that click lets through."""
+"""Options that several commands share, and what a person gives, held against slips that click lets through."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from decurion.hooks.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 Given = TypeVar("Given")
+Function = TypeVar("Function", bound="Callable[..., Any]")
 
 
 def not_empty(context: click.Context, parameter: click.Parameter, value: Given) -> Given:
@@ -23,6 +27,31 @@ def not_empty(context: click.Context, parameter: click.Parameter, value: Given) 
     if value == "" and said:
         raise click.BadParameter("it is empty; leave it out, or say which.", context, parameter)
     return value
+
+
+def existing_folder(context: click.Context, parameter: click.Parameter, value: str) -> Path:
+    """Find a folder that is there, resolved; `~` is the home folder.
+
+    Raises:
+        BadParameter: the text is empty.
+        UsageError: it is no folder.
+    """
+    path = Path(not_empty(context, parameter, value)).expanduser()
+    if not path.is_dir():
+        raise UsageError(f"{path} is not a folder.")
+    return path.resolve()
+
+
+def in_folder(what: str = "The project's folder.") -> Callable[[Function], Function]:
+    """Add the option `-C`, which gives the parameter `folder`."""
+    return click.option(
+        "-C", "--cwd", "folder", default=".", metavar="DIR", callback=existing_folder, help=what
+    )
+
+
+with_rules = click.option(
+    "--rules", metavar="FILE", help="Use this rule file in place of your own rules.toml."
+)
 
 
 def at_most_one(options: Mapping[str, bool]) -> None:

@@ -8,6 +8,8 @@ import sys
 
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """What moves the cursor, turns the reading direction, or cannot be written at all; lines and tabs are no harm."""
+_UNSEEN = re.compile("[\u200b-\u200f\u2028\u2029\ufeff]")
+"""What takes no room, so that two texts look the same and are not. In prose it may be right; in a log it is shown."""
 
 
 def can_draw() -> bool:
@@ -23,6 +25,16 @@ def on_screen(text: str) -> str:
 def on_a_line(text: str) -> str:
     """Give the same on one line, runs of blanks as one."""
     return on_screen(" ".join(text.split()))
+
+
+def visible(text: str) -> str:
+    r"""Give a text on one line with all that is in it to be seen: line ends as `\n`, characters without width too."""
+    return _UNSEEN.sub(_spelt_out, on_screen(text.replace("\n", "\\n").replace("\t", "\\t")))
+
+
+def cut(text: str, most: int) -> str:
+    """Give a text of at most so many characters, with a sign where something was left out."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _spelt_out(found: re.Match[str]) -> str:

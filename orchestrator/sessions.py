@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,9 @@ from decurion.hooks.audit import project_dir
 
 SAID = "options.json"
 """The name, in a session's folder, of what the command line said when it was started."""
+
+LAST = "last"
+"""What stands for the newest session on the command line."""
 
 LEDGER = "campaign.jsonl"
 """The name, in the folder of a session that is a campaign, of its ledger."""
@@ -60,13 +63,23 @@ def find_session(workspace: Path, wanted: str = "") -> Path:
     folders = session_folders(workspace)
     if not folders:
         raise UsageError(f'There is no session of {workspace} yet. Start one: decurion run "…"')
-    if wanted in ("", "last"):
-        return folders[-1]
+    return pick(folders[::-1], wanted or LAST)
+
+
+def pick(folders: Sequence[Path], wanted: str, what: str = "session") -> Path:
+    """Find one of some sessions' folders, newest first, by id or unique prefix; `last` is the newest.
+
+    Raises:
+        UsageError: none fits, or several do; says which there are.
+    """
+    if wanted == LAST:
+        return folders[0]
     fitting = [folder for folder in folders if folder.name.startswith(wanted)]
-    if len(fitting) == 1 or (fitting and fitting[0].name == wanted):
-        return fitting[0]
-    known = ", ".join(folder.name for folder in (fitting or folders)[-5:])
-    problem = f"{len(fitting)} sessions begin with" if fitting else "No session begins with"
+    exact = [folder for folder in fitting if folder.name == wanted]
+    if len(fitting) == 1 or len(exact) == 1:
+        return (exact or fitting)[0]
+    known = ", ".join(folder.name for folder in (fitting or folders)[:5])
+    problem = f"{len(fitting)} {what}s begin with" if fitting else f"No {what} begins with"
     raise UsageError(f"{problem} {wanted!r}; the newest: {known}")
 
 

@@ -9,8 +9,9 @@ from typing import Any
 from decurion.hooks import AuditError
 from decurion.hooks.audit import verify
 
+from ..screen import visible
 from .summary import Summary, summarize
-from .text import money, visible
+from .text import money
 
 COLUMNS = (
     "SESSION",

@@ -7,8 +7,9 @@ from pathlib import Path
 from decurion.hooks import UsageError
 from decurion.hooks.audit import project_dir, state_dir
 
+from ..sessions import LAST, pick
+
 LOG = "audit.jsonl"
-LAST = "last"
 
 
 def all_logs() -> list[Path]:
@@ -41,13 +42,7 @@ def find_log(wanted: str, workspace: Path | None = None) -> Path:
         raise UsageError('There is no session yet. Start one: decurion run "…", or name the path of a log.')
     if wanted == LAST:
         return _newest(logs, workspace or Path.cwd())
-    fitting = [log for log in logs if log.parent.name.startswith(wanted)]
-    exact = [log for log in fitting if log.parent.name == wanted]
-    if len(fitting) == 1 or len(exact) == 1:
-        return (exact or fitting)[0]
-    known = ", ".join(log.parent.name for log in (fitting or logs)[:5])
-    problem = f"{len(fitting)} sessions begin with" if fitting else "No session begins with"
-    raise UsageError(f"{problem} {wanted!r}. The newest: {known}")
+    return pick([log.parent for log in logs], wanted) / LOG
 
 
 def _in_folder(folder: Path) -> Path:

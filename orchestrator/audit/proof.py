@@ -12,7 +12,7 @@ from decurion.hooks import UsageError, as_dict
 from decurion.hooks.audit import Report, verify
 from decurion.hooks.counts import counted
 
-from .text import visible
+from ..screen import visible
 
 _EXPECTED = re.compile(r"(\d+):([0-9a-f]{64})")
 

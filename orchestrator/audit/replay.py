@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from decurion.hooks import RunRef, ToolCall, Verdict
+from decurion.hooks import RunRef, ToolCall
 from decurion.hooks.rules import Law, Places
 
 from .select import Record, Skipped, all_records
@@ -30,15 +30,14 @@ class Outcome:
     """What a replay found. `unsure` counts calls whose arguments were partly removed as secrets."""
 
     calls: int = 0
-    changes: list[Change] | None = None
+    changes: list[Change] = field(default_factory=list[Change])
     unsure: int = 0
     skipped: Skipped = field(default_factory=Skipped)
 
     def by(self, field: str) -> Counter[str]:
         """Count the changes by a field of their records, or by `rule`."""
-        changes = self.changes or []
         return Counter(
-            change.rule if field == "rule" else str(change.record.get(field)) for change in changes
+            change.rule if field == "rule" else str(change.record.get(field)) for change in self.changes
         )
 
 
@@ -51,7 +50,7 @@ def replay(path: Path, law: Law) -> Outcome:
     Raises:
         AuditError: there is no log there, or it is another version's.
     """
-    outcome, places = Outcome(changes=[]), _places(str(Path.cwd()))
+    outcome, places = Outcome(), _places(str(Path.cwd()))
     for record in all_records(path, outcome.skipped):
         if record["event"] == "session_start":
             places = _places(str(record.get("cwd") or places.workspace))
@@ -76,15 +75,13 @@ def _judge(record: Record, law: Law, places: Places, outcome: Outcome) -> None:
     )
     decision = law.judge_call(call, ref, places)
     before = _word(record.get("decision"), refused=record["event"] == "refused")
-    after = (
-        "deny" if decision.verdict >= Verdict.DENY else "ask" if decision.verdict == Verdict.ASK else "allow"
-    )
+    after = decision.verdict.word
     outcome.unsure += REDACTED in str(record["input"])
     if before != after:
         rule = decision.rule if after != "allow" else record.get("rule")
-        change = Change(record, before, after, str(rule or decision.by or "-"), decision.reason)
-        assert outcome.changes is not None
-        outcome.changes.append(change)
+        outcome.changes.append(
+            Change(record, before, after, str(rule or decision.by or "-"), decision.reason)
+        )
 
 
 def _word(decision: object, *, refused: bool) -> str:

@@ -1,8 +1,7 @@
-"""Putting records into words for a terminal. What a model wrote is shown, never obeyed: control characters are spelt out."""
+"""Putting records into words for a terminal."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -11,7 +10,8 @@ import orjson
 
 from decurion.hooks.counts import counted
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+from ..screen import cut, visible
+
 _MOST = 100
 _AGENT_WIDTH = 21
 _TELLING = ("command", "pattern", "file_path", "path", "description", "prompt")
@@ -28,22 +28,14 @@ _COLOURS = {
 }
 
 
-def visible(text: str) -> str:
-    """Give a text with control and direction characters spelt out, so that it stays on one line and moves no cursor."""
-    flat = text.replace("\n", "\\n").replace("\t", "\\t")
-    return _CONTROL.sub(
-        lambda found: f"\\x{ord(found[0]):02x}" if ord(found[0]) < 256 else f"\\u{ord(found[0]):04x}", flat
-    )
-
-
 def brief(value: Any, most: int = _MOST) -> str:
     """Give a value in one short line: of arguments the telling one, else their JSON."""
-    return _cut(visible(_told(value)), most)
+    return cut(visible(_told(value)), most)
 
 
 def paragraph(value: Any, most: int) -> str:
     """Give a value in short as `brief` does, but with its lines as they are."""
-    return _cut("\n".join(map(visible, _told(value).splitlines())), most)
+    return cut("\n".join(map(visible, _told(value).splitlines())), most)
 
 
 def _told(value: Any) -> str:
@@ -53,10 +45,6 @@ def _told(value: Any) -> str:
         shown: Any = next((value[name] for name in _TELLING if isinstance(value.get(name), str)), None)
         value = shown if shown is not None else value
     return value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def line(record: Mapping[str, Any]) -> str:

@@ -15,7 +15,8 @@ import orjson
 from decurion.hooks import UsageError
 from decurion.hooks.audit import Redactor
 
-from .text import brief, visible
+from ..screen import visible
+from .text import brief
 
 Message = dict[str, Any]
 

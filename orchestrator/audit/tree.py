@@ -10,8 +10,9 @@ import orjson
 
 from decurion.hooks.counts import counted
 
+from ..screen import visible
 from .summary import AgentSummary, Summary
-from .text import brief, money, visible
+from .text import brief, money
 
 _MARKS = {"completed": ("✓", "green"), "": ("…", "yellow")}
 
@@ -62,12 +63,8 @@ def _summary_of(log: Path, agent: str) -> str:
     """Read what the agent reported, from the result beside the log; the log itself holds only its digest."""
     if not agent or "/" in agent or agent.startswith("."):
         return ""
-    for path in (
-        log.parent / "subagents" / f"{agent}.result.json",
-        log.parent / "subagents" / f"{agent}.json",
-    ):
-        try:
-            return str(orjson.loads(path.read_bytes()).get("summary", ""))
-        except (OSError, ValueError, AttributeError):
-            continue
-    return ""
+    try:
+        result = orjson.loads((log.parent / "subagents" / f"{agent}.result.json").read_bytes())
+        return str(result.get("summary", ""))
+    except (OSError, ValueError, AttributeError):
+        return ""

@@ -10,10 +10,11 @@ import orjson
 
 from decurion.hooks.counts import counted
 
+from ..screen import visible
 from .compare import Comparison, Key
 from .replay import Change, Outcome
 from .summary import Summary
-from .text import brief, money, table, visible
+from .text import brief, money, table
 
 MOST = 40
 
@@ -35,18 +36,17 @@ def change_json(change: Change) -> bytes:
 
 def replay_text(outcome: Outcome) -> Iterator[str]:
     """Say what would change: call by call, then in sum."""
-    changes = outcome.changes or []
-    for change in changes:
+    for change in outcome.changes:
         after = click.style(
             change.after,
             fg="red" if change.after == "deny" else "yellow" if change.after == "ask" else "green",
         )
         who = visible(str(change.record.get("agent_id")))
         yield f"{change.before} → {after}  {who}  {visible(change.rule)}  {brief(change.record.get('input'))}"
-    now = Counter(change.after for change in changes)
+    now = Counter(change.after for change in outcome.changes)
     yield (
         f"{counted(outcome.calls, 'call')} judged: {now['deny']} would now be refused, {now['ask']} asked about, "
-        f"{now['allow']} allowed; {outcome.calls - len(changes)} as before"
+        f"{now['allow']} allowed; {outcome.calls - len(outcome.changes)} as before"
     )
     for title, field in (("by agent", "agent_id"), ("by rule", "rule")):
         counts = outcome.by(field).most_common(MOST)

@@ -8,10 +8,9 @@ import click
 import orjson
 
 from decurion.agents.catalogue import AgentDefinition, Catalogue, load_catalogue, own_folders
-from decurion.hooks import UsageError
 from decurion.hooks.counts import counted
 
-from ..given import not_empty
+from ..given import in_folder
 from ..screen import on_a_line
 
 LEADS_OWN = ("todo_write", "task")
@@ -19,18 +18,13 @@ LEADS_OWN = ("todo_write", "task")
 
 
 @click.command()
-@click.option(
-    "-C", "--cwd", "folder", default=".", callback=not_empty, type=click.Path(), help="The folder to look in."
-)
+@in_folder("The folder to look in.")
 @click.option("--agents", "agents_json", default="", help="Further definitions as JSON, as `run` takes them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def command(folder: str, agents_json: str, *, as_json: bool) -> int:
+def command(folder: Path, agents_json: str, *, as_json: bool) -> int:
     """List the agent definitions in reach of a folder, and those refused and why."""
-    workspace = Path(folder).expanduser()
-    if not workspace.is_dir():
-        raise UsageError(f"{workspace} is not a folder.")
     found = load_catalogue(
-        workspace.resolve(),
+        folder,
         user_folders=own_folders(),
         given=agents_json or None,
     )

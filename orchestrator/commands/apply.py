@@ -9,7 +9,7 @@ import click
 
 from decurion.hooks import UsageError
 
-from ..given import not_empty
+from ..given import in_folder, not_empty
 
 if TYPE_CHECKING:
     from ..git import Applied
@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("session", default="last", callback=not_empty)
-@click.option(
-    "-C", "--cwd", "folder", default=".", callback=not_empty, type=click.Path(), help="The project's folder."
-)
-def command(session: str, folder: str) -> int:
+@in_folder()
+def command(session: str, folder: Path) -> int:
     """Put the merged result of SESSION (an id, a unique prefix, or `last`) into this checkout.
 
     What you have not committed stays as it is, staged or not. If you edited the same places, the files are named and
@@ -31,8 +29,7 @@ def command(session: str, folder: str) -> int:
     from ..git.run import shown
     from ..sessions import find_session
 
-    workspace = Path(folder).expanduser().resolve()
-    applied = anyio.run(_apply, workspace, find_session(workspace, session))
+    applied = anyio.run(_apply, folder, find_session(folder, session))
     for name in applied.files:
         click.echo(shown(name))
     click.echo(applied.in_words)

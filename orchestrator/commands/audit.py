@@ -210,7 +210,7 @@ def replay_rules(session: str, *, rules: str, as_json: bool) -> None:
         raise UsageError(f"There is no rule file {rules}.")
     outcome = replay(find_log(session), Law.load(rules, cache=False))
     _warn(outcome.skipped)
-    _say([change_json(change) for change in outcome.changes or ()] if as_json else replay_text(outcome))
+    _say([change_json(change) for change in outcome.changes] if as_json else replay_text(outcome))
 
 
 @command.command("diff", short_help="Compare the calls of two sessions.")

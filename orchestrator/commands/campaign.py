@@ -11,7 +11,8 @@ import click
 
 from decurion.hooks import UsageError
 
-from ..given import not_empty
+from ..given import in_folder, not_empty
+from ..naming import program
 from .run import ENGINE, LAW, MODEL, options, recalled, session_options
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ CONDUCT = (
     click.option("--apply", is_flag=True, help="Put the merged result into this checkout (`decurion undo` takes it back)."),
 )  # fmt: skip
 SHOW = (
-    click.option("-C", "--cwd", "folder", default=".", callback=not_empty, type=click.Path(), help="The folder to work in."),
+    in_folder("The folder to work in."),
     click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, and nothing else."),
     click.option("-q", "--quiet", is_flag=True, help="No progress."),
 )  # fmt: skip
@@ -113,11 +114,9 @@ def resume_command(session: str, *, retry_failed: bool, **given: Any) -> int:
 
 @command.command("status")
 @click.argument("session", default="last", callback=not_empty)
-@click.option(
-    "-C", "--cwd", "folder", default=".", callback=not_empty, type=click.Path(), help="The project's folder."
-)
+@in_folder()
 @click.option("--json", "as_json", is_flag=True, help="Print the entries as JSON.")
-def status_command(session: str, folder: str, *, as_json: bool) -> int:
+def status_command(session: str, folder: Path, *, as_json: bool) -> int:
     """Show how a campaign stands, running or not."""
     from ..campaign import Ledger
     from ..campaign.session import LEDGER
@@ -161,7 +160,7 @@ def _run(wanted: SessionOptions, plan: Plan, given: dict[str, Any]) -> int:
             view.stop()
     if signum or ended is None:
         name = views[0].ledger.path.parent.name if views else ""
-        click.echo(f"Interrupted. Go on with: decurion campaign resume {name}", err=True)
+        click.echo(f"Interrupted. Go on with: {program()} campaign resume {name}", err=True)
         return 128 + signum
     session_id, report = ended
     if given["as_json"]:
@@ -208,17 +207,16 @@ def _dry_run(wanted: SessionOptions, plan: Plan) -> int:
     return 0
 
 
-def _campaign(folder: str, wanted: str) -> Path:
+def _campaign(workspace: Path, wanted: str) -> Path:
     from ..campaign.session import campaign_folders
-    from ..sessions import session_folders
+    from ..sessions import pick, session_folders
 
-    workspace = Path(folder).expanduser().resolve()
     found = campaign_folders(session_folders(workspace))
-    fitting = found[-1:] if wanted == "last" else [one for one in found if one.name.startswith(wanted)]
-    if len(fitting) != 1:
-        known = ", ".join(one.name for one in found[-5:]) or "none"
-        raise UsageError(f"There is no such campaign of {workspace}: {wanted!r}. Known: {known}.")
-    return fitting[0]
+    if not found:
+        raise UsageError(
+            f"There is no campaign of {workspace} yet. Start one: {program()} campaign run --help"
+        )
+    return pick(found[::-1], wanted, "campaign")
 
 
 def _print_json(data: dict[str, Any]) -> None:
@@ -246,7 +244,7 @@ def _print_report(session_id: str, report: Report, *, applied: bool) -> None:
     if report.stopped:
         click.echo(f"Stopped: {report.stopped}.")
     if not report.ok:
-        click.echo(f"Go on with: decurion campaign resume {session_id} [--retry-failed]")
+        click.echo(f"Go on with: {program()} campaign resume {session_id} [--retry-failed]")
 
 
 def _print_table(entries: tuple[Entry, ...]) -> None:

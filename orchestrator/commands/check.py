@@ -15,10 +15,13 @@ import click
 from decurion.hooks import UsageError, Verdict
 from decurion.hooks.rules import Judgement, Law, Places, live_places
 
+from ..given import with_rules
+from ..screen import cut, visible
 from ..stdin import is_person
 
 EXIT = {"allow": 0, "deny": 3, "ask": 4}
 """What the exit code says; for many commands, that of the strictest verdict."""
+_SHOWN_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,34 +47,32 @@ class Wish:
 @click.option("--cwd", metavar="DIR", help="The working folder; need not exist. Default: the workspace.")
 @click.option("--home", metavar="DIR", help="The home folder; need not exist.")
 @click.option("--user", metavar="NAME", help="The user's name.")
-@click.option("--rules", metavar="FILE", help="Use this rule file in place of your own rules.toml.")
+@with_rules
 @click.option("--agent", default="lead", metavar="TYPE", help="Judge for this type of agent.")
 @click.pass_context
-def command(  # noqa: PLR0913, PLR0917 - one parameter for each option, as click hands them over
+def command(
     ctx: click.Context,
     cmd: str | None,
-    as_json: bool,  # noqa: FBT001 - click's
-    stdin_json: bool,  # noqa: FBT001 - click's
-    workspace: str | None,
-    cwd: str | None,
-    home: str | None,
-    user: str | None,
+    *,
+    as_json: bool,
+    stdin_json: bool,
     rules: str | None,
     agent: str,
+    **places: str | None,
 ) -> None:
     """Ask the law about CMD, or about each line of standard input, without running anything.
 
     Exit code 0: allowed, 3: denied, 4: a person would be asked; of many commands, the strictest.
     """
-    places = places_for(Wish(workspace, cwd, home, user))
-    law = Law.here(places.workspace, rules)
+    judged_in = places_for(Wish(**places))
+    law = Law.here(judged_in.workspace, rules)
     commands = [cmd] if cmd is not None else _from_stdin(stdin_json=stdin_json)
-    strictest = 0
+    strictest = Verdict.ALLOW
     for text in commands:
-        judgement = law.judge_command(text, places, agent)
+        judgement = law.judge_command(text, judged_in, agent)
         strictest = max(strictest, judgement.verdict)
         click.echo(as_line(text, judgement) if as_json else as_text(text, judgement, show=cmd is None))
-    ctx.exit(EXIT[verdict_name(Verdict(strictest))])
+    ctx.exit(EXIT[strictest.word])
 
 
 def places_for(wish: Wish) -> Places:
@@ -117,19 +118,12 @@ def _from_json(lines: Iterable[str]) -> Iterator[str]:
         yield value
 
 
-def verdict_name(verdict: Verdict) -> str:
-    """Give the word for a verdict."""
-    if verdict >= Verdict.DENY:
-        return "deny"
-    return "ask" if verdict is Verdict.ASK else "allow"
-
-
 def as_line(text: str, judgement: Judgement) -> str:
     """Give the JSON object for one command."""
     return json.dumps(
         {
             "cmd": text,
-            "verdict": verdict_name(judgement.verdict),
+            "verdict": judgement.verdict.word,
             "rule": judgement.rule,
             "segment": judgement.segment,
             "events": list(judgement.events),
@@ -141,23 +135,21 @@ def as_line(text: str, judgement: Judgement) -> str:
 
 def as_text(text: str, judgement: Judgement, *, show: bool = False) -> str:
     """Give what a person reads for one command."""
-    name = verdict_name(judgement.verdict)
-    lines = [f"$ {_plain(text)}"] if show else []
-    lines.append(f"{name}: {judgement.rule}" if judgement.rule else name)
+    name = judgement.verdict.word
+    lines = [f"$ {_shown(text)}"] if show else []
+    rule = (judgement.rule or "").removeprefix(f"{name}: ")  # an entry of one line is its own name
+    lines.append(f"{name}: {rule}" if rule else name)
     if judgement.segment and judgement.verdict > Verdict.ALLOW:
-        lines.append(f"  segment  {_plain(judgement.segment)}")
+        lines.append(f"  segment  {_shown(judgement.segment)}")
     lines.extend(
-        f"  {'runs' if not place else '':7}  {_plain(event)}" for place, event in enumerate(judgement.events)
+        f"  {'runs' if not place else '':7}  {_shown(event)}" for place, event in enumerate(judgement.events)
     )
     if judgement.verdict > Verdict.ALLOW and judgement.message:
-        lines.append(f"  instead  {_plain(judgement.message)}")
+        lines.append(f"  instead  {_shown(judgement.message)}")
     if judgement.logged:
         lines.append(f"  logged   {', '.join(judgement.logged)}")
     return "\n".join(lines)
 
 
-def _plain(text: str, limit: int = 300) -> str:
-    """Make text safe for a terminal: one line, no control characters, no lone surrogates."""
-    shown = "".join(char if char.isprintable() else " " if char.isspace() else "?" for char in text)
-    shown = " ".join(shown.split())
-    return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
+def _shown(text: str) -> str:
+    return cut(visible(" ".join(text.split())), _SHOWN_CHARS)

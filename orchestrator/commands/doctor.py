@@ -9,29 +9,26 @@ from pathlib import Path
 import anyio
 import click
 
-from decurion.hooks import UsageError
 from decurion.hooks.counts import counted
 
 from ..doctor import Finding, diagnose
+from ..given import existing_folder
 
 _MARKS = {"ok": "ok  ", "note": "note", "fail": "FAIL"}
 
 
 @click.command()
-@click.argument("folder", metavar="[PATH]", default=".", type=click.Path())
+@click.argument("project", metavar="[PATH]", default=".", callback=existing_folder)
 @click.option("--quick", is_flag=True, help="Only look at the machine; try no canary.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every spelling that was tried.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-def command(folder: str, *, quick: bool, verbose: bool, as_json: bool) -> int:
+def command(project: Path, *, quick: bool, verbose: bool, as_json: bool) -> int:
     """Check this machine and the project at PATH (default: here); exit status 1 where something is wrong.
 
     A harmless canary command is forbidden and then tried in many spellings by a real lead and a real subagent with a
     scripted model, beside every configured command hook, and through `decurion hook`. None may run; each must be
     recorded.
     """
-    project = Path(folder).resolve()
-    if not project.is_dir():
-        raise UsageError(f"{folder} is not a folder.")
 
     async def run() -> int:
         failed = 0

@@ -11,6 +11,8 @@ from decurion.hooks import UsageError
 from decurion.hooks.counts import counted
 from decurion.hooks.rules import Condition, Law, Rule, rule_files
 
+from ..given import with_rules
+
 STARTER = """\
 # Your blocklist: what no agent may run, on top of what decurion ships (`decurion rules list`).
 # One entry means the program, its subcommand and its flags, however spelled or wrapped, not the text.
@@ -42,9 +44,9 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--rules", metavar="FILE", help="Use this rule file in place of your own rules.toml.")
+@with_rules
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-def list_rules(rules: str | None, as_json: bool) -> None:  # noqa: FBT001 - click's
+def list_rules(*, rules: str | None, as_json: bool) -> None:
     """List the rules in force here, the shipped ones first."""
     law = Law.here(str(Path.cwd()), rules, cache=False)
     for rule in law.rules.rules:
@@ -76,7 +78,7 @@ def test_rules(files: tuple[Path, ...]) -> None:
 
 @command.command()
 @click.argument("rule_id")
-@click.option("--rules", metavar="FILE", help="Use this rule file in place of your own rules.toml.")
+@with_rules
 def explain(rule_id: str, rules: str | None) -> None:
     """Tell what one rule asks for, what it says, and what it catches."""
     known = {rule.id: rule for rule in Law.here(str(Path.cwd()), rules, cache=False).rules.rules}
@@ -94,7 +96,7 @@ def explain(rule_id: str, rules: str | None) -> None:
     "--project", is_flag=True, help="Write this project's .decurion/rules.toml instead of your own."
 )
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
-def init(project: bool, force: bool) -> None:  # noqa: FBT001 - click's
+def init(*, project: bool, force: bool) -> None:
     """Write a rule file to start from."""
     user, own = rule_files(str(Path.cwd()))
     path = Path(own if project else user)

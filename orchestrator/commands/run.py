@@ -10,7 +10,7 @@ import click
 
 from decurion.hooks import UsageError
 
-from ..given import at_most_one, not_empty
+from ..given import at_most_one, in_folder, not_empty
 from ..options import (
     ENGINES,
     PERMISSION_MODES,
@@ -86,7 +86,7 @@ ENGINE = (
 OUTPUT = (
     click.option("-p", "--print", "print_mode", is_flag=True, help="Print only the result; no live view."),
     click.option("--output-format", type=click.Choice(["text", "json", "stream-json"]), default="text", show_default=True),
-    click.option("-C", "--cwd", "folder", default=".", callback=not_empty, type=click.Path(), help="The folder to work in."),
+    in_folder("The folder to work in."),
     click.option("-v", "--verbose", is_flag=True, help="Without a terminal: also show every call of every subagent."),
 )  # fmt: skip
 
@@ -132,18 +132,6 @@ def _said(given: dict[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in KEPT} | {"rules_file": str(Path(rules).resolve()) if rules else ""}
 
 
-def workspace_of(given: dict[str, Any]) -> Path:
-    """Give the folder to work in.
-
-    Raises:
-        UsageError: it is none.
-    """
-    workspace = Path(given["folder"]).expanduser()
-    if not workspace.is_dir():
-        raise UsageError(f"{workspace} is not a folder.")
-    return workspace.resolve()
-
-
 def _model_options(given: dict[str, Any]) -> ModelOptions:
     return ModelOptions(
         name=given["model"],
@@ -162,15 +150,14 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
     """Turn the command line into the values that the library takes.
 
     Raises:
-        UsageError: the folder is none, or options contradict each other.
+        UsageError: options contradict each other.
     """
-    workspace = workspace_of(given)
     if given["apply"] and not given["worktree"]:
         raise UsageError(
             "--apply goes with -w/--worktree: without it the work is done in the checkout itself."
         )
     return SessionOptions(
-        workspace=workspace,
+        workspace=given["folder"],
         model=_model_options(given),
         limits=LimitOptions(
             lead_turns=given["max_turns"],
@@ -239,7 +226,7 @@ def resumed_options(given: dict[str, Any], session: str) -> SessionOptions:
     """
     from ..sessions import find_resumable
 
-    folder = find_resumable(workspace_of(given), session)
+    folder = find_resumable(given["folder"], session)
     return session_options({**recalled(given, folder), "resume": folder.name})
 
 

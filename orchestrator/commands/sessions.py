@@ -8,26 +8,20 @@ from pathlib import Path
 import click
 import orjson
 
-from decurion.hooks import UsageError
 from decurion.hooks.counts import counted
 
-from ..given import not_empty
+from ..given import in_folder, not_empty
 from ..naming import program
 from ..screen import on_a_line, on_screen
 from ..sessions import SessionInfo, describe_session, find_session, session_folders
 
 
 @click.group(invoke_without_command=True)
-@click.option(
-    "-C", "--cwd", "folder", default=".", callback=not_empty, type=click.Path(), help="The project's folder."
-)
+@in_folder()
 @click.pass_context
-def command(context: click.Context, folder: str) -> None:
+def command(context: click.Context, folder: Path) -> None:
     """List, show and clean the sessions of this project."""
-    workspace = Path(folder).expanduser()
-    if not workspace.is_dir():
-        raise UsageError(f"{workspace} is not a folder.")
-    context.obj = workspace.resolve()
+    context.obj = folder
     if context.invoked_subcommand is None:
         context.invoke(list_sessions)
 

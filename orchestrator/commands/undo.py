@@ -9,17 +9,15 @@ import click
 from decurion.hooks import UsageError
 from decurion.hooks.counts import counted
 
-from ..given import not_empty
+from ..given import in_folder, not_empty
 
 
 @click.command()
-@click.argument("session", default="", callback=not_empty)
-@click.option(
-    "-C", "--cwd", "folder", default=".", callback=not_empty, type=click.Path(), help="The project's folder."
-)
+@click.argument("session", default="last", callback=not_empty)
+@in_folder()
 @click.option("-n", "--dry-run", is_flag=True, help="Only show which files would be taken back.")
-def command(session: str, folder: str, *, dry_run: bool) -> int:
-    """Take back the newest change that `--apply` made here, or the newest of SESSION.
+def command(session: str, folder: Path, *, dry_run: bool) -> int:
+    """Take back the newest change that `--apply` made here, or the newest of SESSION (an id or a unique prefix).
 
     The former bytes, permissions and times come back; what was staged was never touched. Refused, with nothing
     written, where one of the files was edited since.
@@ -29,7 +27,7 @@ def command(session: str, folder: str, *, dry_run: bool) -> int:
     from ..git import undo, undoable
     from ..git.run import shown
 
-    place = _find(Path(folder).expanduser().resolve(), session)
+    place = _find(folder, session)
     if dry_run:
         for name in undoable(place):
             click.echo(shown(name))
@@ -45,15 +43,15 @@ def command(session: str, folder: str, *, dry_run: bool) -> int:
 
 
 def _find(workspace: Path, session: str) -> Path:
-    """The session whose change is to be taken back: the named one, else the newest that changed anything.
+    """Give the session whose change is to be taken back: the named one, or the last that changed anything.
 
     Raises:
         UsageError: nothing was applied.
     """
     from ..git import undoable
-    from ..sessions import find_session, session_folders
+    from ..sessions import LAST, find_session, session_folders
 
-    if session:
+    if session != LAST:
         chosen = find_session(workspace, session)
         if not undoable(chosen):
             raise UsageError(f"Session {chosen.name} has nothing applied in {workspace}.")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self, cast
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -238,8 +238,6 @@ class DiskStore(Store):
 
 
 def _handle(name: str) -> Handle:
-    from urllib.parse import unquote
-
     run, agent, attempt = name.split("~")
     return Handle(unquote(run), unquote(agent), int(attempt))
 

@@ -19,6 +19,8 @@ from decurion.agents.moments import (
 from decurion.agents.tools import TodoItem
 from decurion.hooks import RunRef, ToolCall
 
+from ..screen import cut
+
 _SUBJECT_CHARS = 60
 
 
@@ -108,6 +110,5 @@ def subject(call: ToolCall) -> str:
     for key in ("title", "path", "command", "pattern", "name", "description"):
         value = call.args.get(key)
         if isinstance(value, str) and value.strip():
-            text = " ".join(value.split())
-            return text if len(text) <= _SUBJECT_CHARS else text[: _SUBJECT_CHARS - 1] + "…"
+            return cut(" ".join(value.split()), _SUBJECT_CHARS)
     return ""

@@ -18,7 +18,7 @@ from decurion.agents.tools import TodoStore
 from decurion.hooks import RunRef
 from decurion.hooks.counts import counted
 
-from ..screen import on_screen
+from ..screen import cut, on_screen
 from .board import subject
 
 
@@ -63,5 +63,4 @@ def _who(ref: RunRef) -> str:
 
 
 def _first_line(text: str) -> str:
-    line = text.strip().partition("\n")[0]
-    return line if len(line) <= 160 else line[:159] + "…"
+    return cut(text.strip().partition("\n")[0], 160)

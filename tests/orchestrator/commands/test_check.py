@@ -42,7 +42,7 @@ def test_ask_has_its_own_exit_code(tmp_path: Path) -> None:
     rules.write_text('ask = ["make deploy"]', "utf-8")
     result = check("--rules", str(rules), "make deploy")
     assert result.exit_code == 4
-    assert result.stdout.startswith("ask: ask: make deploy")
+    assert result.stdout.startswith("ask: make deploy")
 
 
 def test_what_a_person_reads() -> None:
