@@ -129,6 +129,7 @@ class Lease:
     ) -> None:
         self.prices = prices
         self.limits = limits or Limits()
+        self._is_limited = self.limits != Limits()
         self.usage = Usage()
         self.turns = 0
         self._parent = parent
@@ -169,7 +170,8 @@ class Lease:
         Raises:
             BudgetExhausted: this lease or one it was cut from is spent, or its money cannot be counted.
         """
-        self._check_own()
+        if self._is_limited:
+            self._check_own()
         if self._parent:
             self._parent.check()
 

@@ -110,7 +110,7 @@ class HookChain:
             ]
             decision = merge([*carried, *said])
             rewritten = _rewritten(event, decision.updated_args)
-            if decision.verdict >= Verdict.DENY or rewritten == event:
+            if decision.verdict >= Verdict.DENY or rewritten is event or rewritten == event:
                 return _noted(decision, heard)
             event = rewritten
             hooks = [hook for hook in hooks if hook.kind == "gate"]

@@ -84,7 +84,7 @@ def logging_listener(log: AppLog, further: Listener) -> Listener:
     """Give a listener that logs each moment and passes it on; a view that breaks is logged, not fatal."""
 
     def listen(moment: Moment) -> None:
-        if told := _told(moment):
+        if isinstance(moment, TOLD) and (told := _told(moment)):
             event, fields = told
             with suppress(
                 OSError
@@ -97,6 +97,10 @@ def logging_listener(log: AppLog, further: Listener) -> Listener:
                 log.lines.exception("listener_failed", moment=type(moment).__name__)
 
     return listen
+
+
+TOLD = (AgentFinished, CallChanged, Waiting, Notice)
+"""What `_told` may have a line for; texts that arrive, one moment each, are none of it."""
 
 
 def _told(moment: Moment) -> tuple[str, dict[str, Any]] | None:

@@ -93,11 +93,13 @@ def _with_input(block: dict[str, Any], text: str) -> Block:
 def _usage(told: dict[str, Any]) -> Usage:
     """What a reply cost. The totals leave out what the API spent on summing up a history."""
     iterations: Any = told.get("iterations")
-    summing_up = [one for one in map(object_of, iterations or ()) if one.get("type") == "compaction"]
-    names = Usage.__dataclass_fields__
-    return sum(
-        (Usage(**{name: _count(one.get(name)) for name in names}) for one in (told, *summing_up)), Usage()
-    )
+    each = map(object_of, cast("list[Any]", iterations) if isinstance(iterations, list) else ())
+    summing_up = [one for one in each if one.get("type") == "compaction"]
+    return sum(map(_counts, summing_up), _counts(told))
+
+
+def _counts(told: dict[str, Any]) -> Usage:
+    return Usage(*[_count(told.get(name)) for name in Usage.__dataclass_fields__])
 
 
 def _count(value: Any) -> int:

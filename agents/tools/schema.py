@@ -140,11 +140,13 @@ def whole_numbers(schema: Mapping[str, Any], args: Mapping[str, Any]) -> dict[st
     """Give arguments with `5.0` as `5` where an integer is due: to JSON Schema they are one, to Python they are not."""
     properties = cast("Mapping[str, Any]", schema.get("properties", {}))
 
-    def due(name: str, value: object) -> bool:
-        kinds = _type_name(properties.get(name, {})).split("|")
-        return isinstance(value, float) and value.is_integer() and "integer" in kinds
+    def is_due(name: str) -> bool:
+        return "integer" in _type_name(properties.get(name, {})).split("|")
 
-    return {name: int(value) if due(name, value) else value for name, value in args.items()}
+    return {
+        name: int(value) if isinstance(value, float) and value.is_integer() and is_due(name) else value
+        for name, value in args.items()
+    }
 
 
 def _errors(tool_name: str, schema: Mapping[str, Any], args: Mapping[str, Any]) -> list[Any]:
