@@ -24,7 +24,7 @@ import anyio
 from decurion.agents.messages_api import Answer, Request, call, calls, say, serve
 from decurion.agents.messages_api import Options as ApiOptions
 from decurion.orchestrator.git import Isolation, Work
-from decurion.orchestrator.git.matrix import conflict_matrix
+from decurion.orchestrator.git.matrix import Merges, conflict_matrix
 from decurion.orchestrator.options import ModelOptions, SessionOptions, WorkOptions
 from decurion.orchestrator.session import open_session
 
@@ -86,7 +86,7 @@ async def matrix(place: Path, base: Path) -> float:
         edited.write_text(edited.read_text().replace("return x", f"return {number} + x"))
         (tree.root / files[40 + number].relative_to(place)).unlink()  # so that every pair is worth a look
         works.append(await isolation.finish(tree, f"work {number}"))
-    seconds = await _timed(lambda: conflict_matrix(isolation.hub.git, works), 3)
+    seconds = await _timed(lambda: conflict_matrix(Merges(isolation.hub), works), 3)
     isolation.release()
     return seconds
 

@@ -6,7 +6,7 @@ The mechanics are `decurion.orchestrator.git`; this file ties them to orders, re
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from secrets import token_hex
@@ -146,6 +146,7 @@ class Checkouts:
     _isolation: Isolation | None = None
     _opened: dict[str, Checkout] = field(default_factory=dict[str, "Checkout"])
     _queue: anyio.Lock = field(default_factory=anyio.Lock)
+    _at_work: set[str] = field(default_factory=set[str])
     _labels: dict[str, str] = field(default_factory=dict[str, str])
     _merging: anyio.Lock = field(default_factory=anyio.Lock)
 
@@ -188,6 +189,7 @@ class Checkouts:
             await self._integrate(isolation)
         checkout = Checkout(self, ref, order, isolation.folder(ref.agent_id))
         self._opened[ref.agent_id] = checkout
+        self._at_work.add(ref.agent_id)
         self.session.shared.workplaces[ref.agent_id] = checkout.path
         if transcript_path(self.session.folder, ref.agent_id).exists():
             await checkout.make()
@@ -208,13 +210,24 @@ class Checkouts:
         """Commit what a checkout holds and queue it for the merge."""
         depends = tuple(filter(None, (self._labels.get(label, "") for label in order.depends_on)))
         isolation = await self.prepare()
-        work = await isolation.finish(tree, message, paths=order.paths, depends_on=depends)
+        work = await isolation.settle(tree, message, paths=order.paths, depends_on=depends)
+        self._makers.start_soon(isolation.sweep)
         self.works.pop(
             work.agent_id, None
         )  # of an earlier life, which a crash cut off before its result was kept
         if not work.empty:
             self.works[work.agent_id] = work
+        self._at_work.discard(work.agent_id)
+        if not self._at_work:
+            self._makers.start_soon(self._rehearse)
         return work
+
+    async def _rehearse(self) -> None:
+        """Compute the merges while the lead thinks: most often all the work is there by then."""
+        isolation = await self.prepare()
+        async with self._merging:
+            with suppress(DecurionError):  # it is said when it is done in earnest
+                await isolation.rehearse(tuple(self.works.values()))
 
     def tell(self, ref: RunRef, text: str, level: Literal["info", "warning"] = "info") -> None:
         """Show and record one line; a warning is shown however little else is."""

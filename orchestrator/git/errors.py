@@ -51,6 +51,8 @@ class GitError(DecurionError):
         words = [
             line for line in self.stderr.strip().splitlines() if not line.startswith(("hint:", "warning:"))
         ]
+        if self.command.startswith("git "):  # what stands around these is advice
+            words = [line for line in words if line.startswith(("fatal:", "error:"))] or words
         ended = f"ended by signal {-self.code}" if self.code < 0 else f"exit status {self.code}"
         said = " ".join(words[-3:]) or ended
         return f"`{self.command}` failed: {said}" + (f"\n{self.remedy}" if self.remedy else "")

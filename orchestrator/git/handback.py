@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import GitError
-from .hub import ZERO, Hub, ref_part
+from .hub import Hub, ref_part
 from .integrate import Left
 from .preflight import Place
 from .work import Work
@@ -56,8 +56,9 @@ async def hand_back(place: Place, hub: Hub, base: str, head: str, left: Mapping[
 async def _deliver(place: Place, hub: Hub, commit: str, wanted: str, notices: list[str]) -> str:
     """Give the branch that now points at a commit, or `""` with a notice where the repository cannot take it."""
     try:
-        await _send(place, hub, [commit])
-        branch, old = await _free_branch(place, hub, wanted, commit)
+        refs = await _refs(place)
+        await _send(place, hub, commit, dict.fromkeys(refs.values()))
+        branch, old = await _free_branch(refs, hub, wanted, commit)
         await place.git.run("update-ref", f"refs/heads/{branch}", commit, old)
     except GitError as error:
         await hub.write(commit, "result", ref_part(wanted))
@@ -71,13 +72,22 @@ async def _deliver(place: Place, hub: Hub, commit: str, wanted: str, notices: li
     return branch
 
 
-async def _send(place: Place, hub: Hub, commits: Sequence[str]) -> None:
-    """Copy what the user's repository lacks.
+async def _refs(place: Place) -> dict[str, str]:
+    """What the user's repository holds on to by now, HEAD too: name, object."""
+    told = await place.git.run("show-ref", "--head", ok=(0, 1))  # no ref at all is an answer, too
+    pairs = (line.split(" ", 1) for line in told.line.splitlines())
+    return {name: oid for oid, name in pairs}
+
+
+async def _send(place: Place, hub: Hub, commit: str, theirs: Mapping[str, None]) -> None:
+    """Copy what the user's repository lacks, to judge by what it holds on to.
 
     No fetch: that would write FETCH_HEAD, may collect garbage, and stumbles over shallow boundaries.
     """
-    known = await _common(place, hub)
-    wanted = "\n".join([*commits, *(f"^{oid}" for oid in known)]) + "\n"
+    asked = "\n".join([*theirs, ""]).encode()
+    told = await hub.git.run("cat-file", "--batch-check=%(objectname)", stdin=asked)
+    known = [line for line in told.line.splitlines() if line in theirs]  # they may have moved on, or back
+    wanted = "\n".join([commit, *(f"^{oid}" for oid in known)]) + "\n"
     pack = await hub.git.run("pack-objects", "--revs", "--stdout", "-q", stdin=wanted.encode())
     folder = place.objects / "pack"
     before = set(folder.glob(UNFINISHED))
@@ -87,7 +97,7 @@ async def _send(place: Place, hub: Hub, commits: Sequence[str]) -> None:
         _sweep(set(folder.glob(UNFINISHED)) - before, pack.stdout)
         raise
     if "extensions.partialclone" not in place.config:
-        await place.git.run("rev-list", "--objects", "--quiet", *commits, "--not", "--all")
+        await place.git.run("rev-list", "--objects", "--quiet", commit, "--not", "--all")
 
 
 def _sweep(found: Iterable[Path], pack: bytes) -> None:
@@ -98,39 +108,23 @@ def _sweep(found: Iterable[Path], pack: bytes) -> None:
                 file.unlink()
 
 
-async def _common(place: Place, hub: Hub) -> list[str]:
-    """What the user's repository holds on to by now and the hub knows too; they may have moved on, or back."""
-    told = await place.git.line(
-        "for-each-ref", "--format=%(objectname)", "refs/heads/", "refs/remotes/", "refs/tags/"
-    )
-    head = (await place.git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1))).line
-    theirs = dict.fromkeys(filter(None, [head, *told.split()]))
-    asked = await hub.git.run(
-        "cat-file", "--batch-check=%(objectname)", stdin="\n".join([*theirs, ""]).encode()
-    )
-    return [line for line in asked.line.splitlines() if line in theirs]
-
-
-async def _made_on_the_way(hub: Hub, commit: str, there: str) -> bool:
-    """Whether a commit is one of ours that led to another: a crash came before it was noted as handed over."""
-    start = (await hub.refs())["base"]
-    told = await hub.git.line("rev-list", "--first-parent", commit, f"^{start}")
+async def _is_ours(hub: Hub, branch: str, commit: str, there: str) -> bool:
+    """Whether a branch points at what we handed over, or, where a crash came before that was noted, led up to."""
+    refs = await hub.refs()
+    if refs.get(f"handed/{ref_part(branch)}") == there:
+        return True
+    told = await hub.git.line("rev-list", "--first-parent", commit, f"^{refs['base']}")
     return there in told.splitlines()
 
 
-async def _free_branch(place: Place, hub: Hub, wanted: str, commit: str) -> tuple[str, str]:
+async def _free_branch(taken: Mapping[str, str], hub: Hub, wanted: str, commit: str) -> tuple[str, str]:
     """A branch name that is free, or ours from before and only moved forward; with what it points at now."""
-    heads = await place.git.line("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/")
-    taken = dict(line.rsplit(" ", 1) for line in heads.splitlines())
-    ours = await hub.refs("handed")
     stem = wanted if "refs/heads/decurion" not in taken else wanted.replace("/", "-", 1)
     number, name = 1, stem
     while any(ref == f"refs/heads/{name}" or ref.startswith(f"refs/heads/{name}/") for ref in taken):
         there = taken.get(f"refs/heads/{name}")
-        if there is not None and (
-            ours.get(ref_part(name)) == there or await _made_on_the_way(hub, commit, there)
-        ):
+        if there is not None and await _is_ours(hub, name, commit, there):
             return name, there
         number += 1
         name = f"{stem}-{number}"
-    return name, ZERO
+    return name, "0" * len(commit)

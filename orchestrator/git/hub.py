@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -17,24 +18,30 @@ from uuid import uuid4
 
 from anyio import CapacityLimiter
 
+from .commits import RefWriter, Signer, write_commit
 from .lock import FileLock
 from .preflight import Place, read_config
-from .run import Git, git_in
+from .run import Git, clean_environment, git_in
 
 COPIED = re.compile(
-    r"core\.(autocrlf|eol|longpaths|repositoryformatversion)"
-    r"|filter\.lfs\..*|extensions\..*|remote\..*\.(url|promisor|partialclonefilter)"
+    r"core\.(attributesfile|autocrlf|eol|longpaths|repositoryformatversion)"
+    r"|filter\.lfs\..*|extensions\.(?!refstorage|relativeworktrees).*|remote\..*\.(url|promisor|partialclonefilter)"
 )
 """Settings of the user's repository that shape file content, or let a partial clone find its old objects."""
 
-PROBED = ("core.filemode", "core.ignorecase", "core.symlinks", "core.precomposeunicode")
+PROBED = (
+    "core.filemode",
+    "core.ignorecase",
+    "core.symlinks",
+    "core.precomposeunicode",
+    "extensions.refstorage",
+)
 """Settings that git found out about the disk on which the hub and the worktrees lie."""
 
 CACHES = ("__pycache__/", "*.pyc", ".pytest_cache/", ".ruff_cache/", ".mypy_cache/", ".DS_Store")
 """What tools leave behind; without this, two subagents that ran the tests would conflict in files nobody wrote."""
 
 ANONYMOUS = {"NAME": "decurion", "EMAIL": "decurion@localhost"}
-ZERO = "0" * 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,8 @@ class Hub:
     session_id: str
     lock: FileLock
     identity: tuple[tuple[str, str], ...]
+    signer: Signer = field(default_factory=Signer, compare=False, repr=False)
+    ref_writer: RefWriter = field(default_factory=RefWriter, compare=False, repr=False)
     writers: CapacityLimiter = field(
         default_factory=lambda: CapacityLimiter(os.cpu_count() or 1), compare=False, repr=False
     )
@@ -74,8 +83,8 @@ class Hub:
 
     async def write(self, commit: str, *parts: str, old: str | None = None) -> None:
         """Point a ref of this session at a commit; with `old`, only if it points there still."""
-        expected = () if old is None else (old,)
-        await self.git.run("update-ref", "--create-reflog", self.ref(*parts), commit, *expected)
+        expected = "" if old is None else f" {old}"
+        await self.ref_writer.write(self.git, f"update {self.ref(*parts)} {commit}{expected}")
 
     async def write_all(self, commits: Mapping[str, str]) -> None:
         """Point several refs of this session at commits, all in one step."""
@@ -94,11 +103,9 @@ class Hub:
             self._trees[commit] = await (git or self.git).line("rev-parse", f"{commit}^{{tree}}")
         return self._trees[commit]
 
-    async def commit(self, tree: str, parents: Sequence[str], message: str, git: Git | None = None) -> str:
-        """Make a commit, by a runner that sees more than the hub where one is given; no ref points at it yet."""
-        named = (part for parent in parents for part in ("-p", parent))
-        text = message.encode("utf-8", "backslashreplace")
-        made = (await (git or self.git).run("commit-tree", tree, *named, stdin=text)).line
+    async def commit(self, tree: str, parents: Sequence[str], message: str) -> str:
+        """Make a commit; no ref points at it yet."""
+        made = await write_commit(self.git, self.signer, tree, parents, message)
         self._trees[made] = tree
         return made
 
@@ -154,7 +161,11 @@ async def _clone(place: Place, target: Path) -> None:
     borrowed = (place.objects / "info" / "alternates").exists() or place.objects.is_symlink()
     how = ("--no-local",) if borrowed else ()
     wanted = ("--bare", "--no-tags", "--single-branch", "--template=", "--quiet")
-    await git_in(target.parent).run("clone", *wanted, *how, "--", str(place.top), str(target))
+    # A newer git may be told to keep refs in another way; what is read here as files must be files. Both ends ask once
+    # more, and by another path, whether a repository of another user is trusted: the look before has found out.
+    git = Git(target.parent, clean_environment(), ("init.defaultRefFormat=files", "safe.directory=*"))
+    ends = ("--upload-pack", 'git -c "safe.directory=*" upload-pack')
+    await git.run("clone", *wanted, *how, *ends, "--", str(place.top), str(target))
 
 
 async def _configure(hub: Path, place: Place) -> bytes:
@@ -185,11 +196,13 @@ async def _configure(hub: Path, place: Place) -> bytes:
 
 
 def _exclude(hub: Path, place: Place) -> None:
-    """Ignore what the user's repository ignores privately, and what tools leave behind."""
+    """Ignore what the user's repository ignores privately, and what tools leave behind; take over its attributes."""
     theirs = place.common_dir / "info" / "exclude"
     lines = theirs.read_bytes() if theirs.is_file() else b""
     (hub / "info").mkdir(exist_ok=True)
     (hub / "info" / "exclude").write_bytes(lines + b"\n" + "\n".join(CACHES).encode() + b"\n")
+    with suppress(FileNotFoundError):
+        shutil.copyfile(place.common_dir / "info" / "attributes", hub / "info" / "attributes")
 
 
 def write_bytes(file: Path, content: bytes) -> None:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .commands import Ran
-from .hub import Hub
-from .matrix import Matrix, Merged, conflict_matrix, in_order, merge_trees
+from .matrix import Matrix, Merged, Merges, conflict_matrix, in_order
 from .preflight import case_clashes
 from .run import shown
 from .work import Work, differences
@@ -48,9 +47,10 @@ class Integration:
     """One run of merging. Each accepted merge is written at once, so a crash loses at most the one in progress."""
 
     def __init__(
-        self, hub: Hub, base: str, head: str, gate: Gate, bench: Callable[[], Awaitable[Workbench]]
+        self, merges: Merges, base: str, head: str, gate: Gate, bench: Callable[[], Awaitable[Workbench]]
     ) -> None:
-        self.hub, self.base, self.head, self.gate = hub, base, head, gate
+        self.merges, self.base, self.head, self.gate = merges, base, head, gate
+        self.hub = merges.hub
         self._make_bench, self._bench = bench, None
         self.merged: list[Work] = []
         self.left: list[Left] = []
@@ -61,7 +61,7 @@ class Integration:
     async def run(self, works: Sequence[Work], resolve: Resolve | None) -> Integrated:
         """Merge all that can be merged: whatever is clean first, then, one at a time, what needs a resolver."""
         queue = await self._new_ones(works)
-        matrix = await conflict_matrix(self.hub.git, queue)
+        matrix = await conflict_matrix(self.merges, queue)
         while queue:
             chain, put_off = await self._chain(in_order(queue, matrix.among(queue)))
             red, rest = await self._settle(chain)
@@ -75,6 +75,11 @@ class Integration:
         verified, output = (ran.ok, ran.output) if ran else (None, "")
         merged, left, notices = tuple(self.merged), tuple(self.left), tuple(self.notices)
         return Integrated(self.head, merged, left, verified, matrix, notices, output)
+
+    async def rehearse(self, works: Sequence[Work]) -> None:
+        """Compute the merges that `run` will ask for if nothing is added by then. No ref moves, nothing is checked."""
+        queue = await self._new_ones(works)
+        await self._chain(in_order(queue, await conflict_matrix(self.merges, queue)))
 
     async def _new_ones(self, works: Sequence[Work]) -> list[Work]:
         """Leave out what is empty, and what an earlier run has merged already."""
@@ -212,7 +217,7 @@ class Integration:
         return bool(case_clashes({*names, *added}))
 
     async def _merge(self, tip: str, work: Work) -> Merged:
-        return await merge_trees(self.hub.git, tip, work.commit)
+        return await self.merges.trees(tip, work.commit)
 
     async def _try(self, tip: str, work: Work) -> Merged:
         """Merge, and take for a conflict what would be one file where letter case does not count."""
@@ -238,7 +243,7 @@ class Integration:
     async def _commit(self, tree: str, ours: str, work: Work) -> str:
         subject = (work.message.strip().splitlines() or ["work"])[0]
         text = f"Merge {shown(work.agent_id)}: {subject}\n"
-        return await self.hub.commit(tree, (ours, work.commit), text)
+        return await self.merges.commit(tree, ours, work.commit, text)
 
     async def _accept(self, commit: str, *works: Work) -> None:
         async with self.hub.lock.held():

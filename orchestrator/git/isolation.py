@@ -18,6 +18,7 @@ from .hub import Hub, hub_at, make, ref_part, write_bytes
 from .integrate import Integrated, Integration
 from .journal import recover
 from .lock import try_lock
+from .matrix import Merges
 from .populate import Imports, Populate, populate
 from .preflight import LEAST_FREE, Place, survey
 from .snapshot import adopt, take
@@ -51,8 +52,10 @@ class Isolation:
     notices: tuple[str, ...]
     options: Options
     _running: int
+    _merges: Merges
     _imports: Imports = field(default_factory=Imports)
     _left: dict[str, Work] = field(default_factory=dict[str, Work])
+    _gone: list[Path] = field(default_factory=list[Path])
 
     @classmethod
     @told
@@ -91,7 +94,7 @@ class Isolation:
         except BaseException:
             os.close(running)
             raise
-        return cls(place, hub, base, refs.get("merged", base), tuple(notices), chosen, running)
+        return cls(place, hub, base, refs.get("merged", base), tuple(notices), chosen, running, Merges(hub))
 
     @property
     def protected(self) -> tuple[Path, ...]:
@@ -144,9 +147,26 @@ class Isolation:
         self, tree: Worktree, message: str, paths: Sequence[str] = (), depends_on: Sequence[str] = ()
     ) -> Work:
         """Commit what a worktree holds and remove it if nothing can be lost by that. See `Worktree.seal`."""
+        work = await self.settle(tree, message, paths, depends_on)
+        await self.sweep()
+        return work
+
+    @told
+    async def settle(
+        self, tree: Worktree, message: str, paths: Sequence[str] = (), depends_on: Sequence[str] = ()
+    ) -> Work:
+        """Do as `finish` does, but leave the files of the worktree, which nobody finds any more, to `sweep`."""
         sealed = replace(await tree.seal(message), paths=tuple(paths), depends_on=tuple(depends_on))
         self._remember(sealed)  # before the tree goes: after a crash in between the agent counts as finished
-        return self._remember(trees.with_removal(sealed, await trees.remove(tree, sealed)))
+        removal = await trees.put_away(tree, sealed)
+        self._gone += [removal.gone] if removal.gone else []
+        done = trees.with_removal(sealed, removal)
+        return done if done == sealed else self._remember(done)
+
+    async def sweep(self) -> None:
+        """Delete the files of worktrees that `settle` put away."""
+        while self._gone:
+            await trees.delete(self._gone.pop())
 
     @told
     async def adopt(self, agent_id: str, paths: Sequence[str], message: str) -> Work:
@@ -196,16 +216,23 @@ class Isolation:
     ) -> Integrated:
         """Merge works into the merged state; may be called again with more, or with the same after a crash."""
         gate = Gate(verify, self.options.gate_seconds, self.options.gate_mode)
-
-        async def bench() -> Workbench:
-            return Workbench(self.hub, await self._merge_tree(), gate)
-
-        done = await Integration(self.hub, self.base, self.head, gate, bench).run(works, resolve)
+        done = await self._integration(gate).run(works, resolve)
         self.head = done.head
         self._left.update({left.work.agent_id: left.work for left in done.left})
         for work in done.merged:
             self._left.pop(work.agent_id, None)
         return done
+
+    @told
+    async def rehearse(self, works: Sequence[Work]) -> None:
+        """Compute ahead what `integrate` will need for these works, while there is time. Nothing is merged by it."""
+        await self._integration(Gate()).rehearse(works)
+
+    def _integration(self, gate: Gate) -> Integration:
+        async def bench() -> Workbench:
+            return Workbench(self.hub, await self._merge_tree(), gate)
+
+        return Integration(self._merges, self.base, self.head, gate, bench)
 
     async def _merge_tree(self) -> Worktree:
         found = load(self.hub, MERGE_TREE)
@@ -226,6 +253,7 @@ class Isolation:
     async def aclose(self) -> None:
         """Remove the worktree for checks and let go of the session."""
         try:
+            await self.sweep()
             tree = load(self.hub, MERGE_TREE)
             if tree is not None and tree.root.is_dir():
                 bench = Workbench(self.hub, tree, Gate())

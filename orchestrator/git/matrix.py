@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import combinations
 
@@ -11,6 +11,7 @@ import anyio
 
 from decurion.agents.groups import task_group
 
+from .hub import Hub
 from .run import Git
 from .work import Work
 
@@ -59,14 +60,36 @@ async def merge_trees(git: Git, ours: str, theirs: str) -> Merged:
     return Merged(tree, tuple(dict.fromkeys(files)) or (() if done.code == 0 else ("(unknown)",)))
 
 
-async def conflict_matrix(git: Git, works: Sequence[Work]) -> Matrix:
+@dataclass(frozen=True, slots=True)
+class Merges:
+    """Merges in a hub, each computed once: what two commits come to does not change."""
+
+    hub: Hub
+    _trees: dict[tuple[str, str], Merged] = field(default_factory=dict[tuple[str, str], Merged])
+    _commits: dict[tuple[str, ...], str] = field(default_factory=dict[tuple[str, ...], str])
+
+    async def trees(self, ours: str, theirs: str) -> Merged:
+        """Merge two commits as `merge_trees` does."""
+        if (ours, theirs) not in self._trees:
+            self._trees[ours, theirs] = await merge_trees(self.hub.git, ours, theirs)
+        return self._trees[ours, theirs]
+
+    async def commit(self, tree: str, ours: str, theirs: str, message: str) -> str:
+        """Commit a merge; the same one again where it was made already. No ref points at it yet."""
+        key = (tree, ours, theirs, message)
+        if key not in self._commits:
+            self._commits[key] = await self.hub.commit(tree, (ours, theirs), message)
+        return self._commits[key]
+
+
+async def conflict_matrix(merges: Merges, works: Sequence[Work]) -> Matrix:
     """Merge every pair that may conflict. For sixteen works these are 120 merges, about half a second."""
     pairs: dict[tuple[str, str], tuple[str, ...]] = {}
     limit = anyio.CapacityLimiter(SIDE_BY_SIDE)
 
     async def try_pair(one: Work, other: Work) -> None:
         async with limit:
-            merged = await merge_trees(git, one.commit, other.commit)
+            merged = await merges.trees(one.commit, other.commit)
         if not merged.clean:
             pairs[one.agent_id, other.agent_id] = merged.files
 

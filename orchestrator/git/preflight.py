@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -96,9 +97,11 @@ async def survey(workspace: Path, state_dir: Path, least_free: int = LEAST_FREE)
     entries = await read_index(git.at(top))
     _refuse_unmerged(entries)
     head, head_tree = await _head(git)
+    filters = _filters(top, [entry.path for entry in entries])
     notices = (
         *_notices_of_place(git_dir, common_dir, head, config),
-        *_notices_of_entries(entries, top, config),
+        *_notices_of_entries(entries, config),
+        *_notices_of_filters(filters, config, await _own_settings(git.at(top), filters)),
     )
     return Place(top, _prefix(workspace, top), git_dir, common_dir, head, head_tree, config, notices)
 
@@ -145,6 +148,11 @@ async def _locate(git: Git, workspace: Path) -> tuple[Path, Path]:
             "rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--show-cdup", "--absolute-git-dir"
         )
     except GitError as error:
+        if foreign := re.search(r"dubious ownership in repository at '(.*)'", error.stderr):
+            raise NotIsolatable(
+                f"{foreign[1]} belongs to another user, so git does not work in it: if you trust what is there, run "
+                f"`git config --global --add safe.directory {shlex.quote(foreign[1])}`, or go on without isolation."
+            ) from None
         if "not a git repository" not in error.stderr:
             raise
         raise NotIsolatable(
@@ -229,7 +237,7 @@ def _notices_of_place(git_dir: Path, common_dir: Path, head: str | None, config:
     return [text for text, holds in told.items() if holds]
 
 
-def _notices_of_entries(entries: list[Entry], top: Path, config: dict[str, str]) -> list[str]:
+def _notices_of_entries(entries: list[Entry], config: dict[str, str]) -> list[str]:
     paths = [entry.path for entry in entries]
     notices: list[str] = []
     if modules := [entry.path for entry in entries if entry.mode == "160000"]:
@@ -244,14 +252,6 @@ def _notices_of_entries(entries: list[Entry], top: Path, config: dict[str, str])
         notices.append(
             f"{counted(len(skip), 'file')} marked skip-worktree ({_some(skip)}): edits there are not seen."
         )
-    if _uses_lfs(top, paths):
-        installed = "filter.lfs.process" in config or "filter.lfs.smudge" in config
-        text = (
-            "content comes from your local store."
-            if installed
-            else "git-lfs is not set up, so pointers are shown."
-        )
-        notices.append(f"Git LFS: {text}")
     if odd := [path for path in paths if shown(path) != path]:
         notices.append(
             f"{counted(len(odd), 'file name holds', 'file names hold')} line breaks or bytes that are no text ({_some(odd)})."
@@ -263,12 +263,39 @@ def _notices_of_entries(entries: list[Entry], top: Path, config: dict[str, str])
     return notices
 
 
-def _uses_lfs(top: Path, paths: Iterable[str]) -> bool:
-    return any(
-        b"filter=lfs" in file.read_bytes()
-        for path in paths
-        if path.rpartition("/")[2] == ".gitattributes" and (file := top / path).is_file()
-    )
+def _filters(top: Path, paths: Iterable[str]) -> set[str]:
+    """The content filters that a project's attributes name."""
+    files = (top / path for path in paths if path.rpartition("/")[2] == ".gitattributes")
+    texts = (file.read_bytes() for file in files if file.is_file())
+    return {os.fsdecode(name) for text in texts for name in re.findall(rb"\sfilter=(\S+)", text)}
+
+
+async def _own_settings(git: Git, filters: set[str]) -> set[str]:
+    """The settings of filters that the repository itself has, and so the hub has not."""
+    if not filters - {"lfs"}:
+        return set()
+    how = ("config", "--local", "-z", "--name-only", "--get-regexp", r"^filter\.")
+    return set((await git.run(*how, ok=(0, 1))).names)
+
+
+def _notices_of_filters(filters: set[str], config: dict[str, str], own: set[str]) -> list[str]:
+    notices: list[str] = []
+    if "lfs" in filters:
+        installed = "filter.lfs.process" in config or "filter.lfs.smudge" in config
+        text = (
+            "content comes from your local store."
+            if installed
+            else "git-lfs is not set up, so pointers are shown."
+        )
+        notices.append(f"Git LFS: {text}")
+    if mine := sorted(
+        name for name in filters - {"lfs"} if any(key.startswith(f"filter.{name}.") for key in own)
+    ):
+        notices.append(
+            f"content filters set in this repository ({_some(mine)}) are not run for subagents: they see files as they "
+            "are committed, and --apply refuses what does not come out the same."
+        )
+    return notices
 
 
 def case_clashes(paths: Iterable[str]) -> list[str]:

@@ -41,7 +41,7 @@ async def take(place: Place, hub: Hub, *parents: str, message: str) -> Snapshot:
         GitError: git failed; the user's repository is as it was, the hub may hold objects that nothing names.
     """
     index = hub.home / f"snapshot.{uuid4().hex}.index"
-    git = place.git.with_env(**dict(hub.identity), **_borrowing(place, hub), GIT_INDEX_FILE=str(index))
+    git = place.git.with_env(**_borrowing(place, hub), GIT_INDEX_FILE=str(index))
     try:
         _copy_index(place.index, index)
         notices = await _stage(git, place)
@@ -57,7 +57,7 @@ async def take(place: Place, hub: Hub, *parents: str, message: str) -> Snapshot:
 async def adopt(place: Place, hub: Hub, base: str, paths: Sequence[str], message: str) -> str:
     """Commit, on top of `base`, some paths (from the top) as they lie in the user's checkout, and nothing else."""
     index = hub.home / f"adopt.{uuid4().hex}.index"
-    git = place.git.with_env(**dict(hub.identity), **_borrowing(place, hub), GIT_INDEX_FILE=str(index))
+    git = place.git.with_env(**_borrowing(place, hub), GIT_INDEX_FILE=str(index))
     try:
         await git.run("read-tree", base)
         listed = b"\0".join(os.fsencode(path) for path in paths)
@@ -116,7 +116,7 @@ async def _add(git: Git, *how: str, stdin: bytes | None = None) -> str:
 async def _commit(git: Git, hub: Hub, tree: str, parents: Sequence[str], message: str) -> str:
     if len(parents) == 1 and await hub.tree(parents[0], git) == tree:
         return parents[0]
-    return await hub.commit(tree, parents, message, git)
+    return await hub.commit(tree, parents, message)
 
 
 async def _complete(git: Git, hub: Hub, commit: str) -> None:

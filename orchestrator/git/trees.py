@@ -20,6 +20,9 @@ from .run import shown
 from .work import Work
 from .worktree import Record, Worktree, admin_folder, load, record_file, tree_folder
 
+ADMIN = ".git.worktree"
+"""The hub's part of a worktree, in the folder of one that is put away."""
+
 FOUND, HALF_MADE = "-found", "-half-made"
 """Ends of the names of worktrees moved aside: complete ones, and those cut off while they were made."""
 
@@ -29,12 +32,16 @@ GONE = ".gone"
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What became of a worktree: removed, or kept at `kept` because of `reason`; `saved` was moved aside."""
+    """What became of a worktree: removed, or kept at `kept` because of `reason`; `saved` was moved aside.
+
+    `gone` is where the files of one that is put away lie until they are deleted.
+    """
 
     removed: bool
     kept: str = ""
     reason: str = ""
     saved: tuple[str, ...] = ()
+    gone: Path | None = None
 
 
 async def add(hub: Hub, record: Record, files: str, head: str = "") -> Worktree:
@@ -148,13 +155,22 @@ async def _keep_interrupted(hub: Hub, found: Worktree, newest: str) -> list[str]
 
 
 async def remove(tree: Worktree, work: Work, *, forget_it: bool = True) -> Removal:
-    """Remove a worktree if all that is in it is in `work`, or was moved aside. Any doubt means keep.
+    """Put a worktree away, and delete its files."""
+    removal = await put_away(tree, work, forget_it=forget_it)
+    if removal.gone:
+        await delete(removal.gone)
+    return removal
 
-    Without `forget_it` what was written down of it stays, for one that is made in its place.
+
+async def put_away(tree: Worktree, work: Work, *, forget_it: bool = True) -> Removal:
+    """Take a worktree out of reach if all that is in it is in `work`, or was moved aside. Any doubt means keep.
+
+    What is left to do is `delete`; after a crash `sweep` does it. Without `forget_it` what was written down of the
+    worktree stays, for one that is made in its place.
     """
     try:
         saved = await _prove(tree, work)
-        await _take_away(tree)
+        gone = await _take_away(tree)
     except (DecurionError, OSError) as error:
         return Removal(removed=False, kept=str(tree.root), reason=str(error))
     tree.index.unlink(missing_ok=True)
@@ -162,17 +178,30 @@ async def remove(tree: Worktree, work: Work, *, forget_it: bool = True) -> Remov
         record_file(tree.hub, tree.agent_id).unlink(missing_ok=True)
     if forget_it and work.empty:
         await forget(tree.hub, tree.agent_id)
-    return Removal(removed=True, saved=tuple(saved))
+    return Removal(removed=True, saved=tuple(saved), gone=gone)
+
+
+async def delete(gone: Path) -> None:
+    """Delete the files of a worktree that is put away."""
+    await to_thread.run_sync(shutil.rmtree, gone, True)  # noqa: FBT003 - positional there: what stays is swept
 
 
 async def _prove(tree: Worktree, work: Work) -> list[str]:
     """Hold the files against the commit, and move aside what no commit can hold."""
-    # Where our index was written for this commit, `later` compares the files with it before they are taken away.
+    # Where our index was written for this commit, the look compares the files with it before they are taken away.
     now, nested = tree.written or await tree.tree()
     if now != await tree.hub.tree(work.commit):
         raise GitError("git worktree remove", 1, "the files differ from what was committed")
     await _refuse_changed_submodules(tree)
-    return move_aside(tree, [*nested, *await tree.ignored()])
+    late, ignored = await tree.beside()
+    saved = move_aside(tree, [*nested, *ignored])
+    if saved and late:  # what was moved is among them
+        late, _ = await tree.beside()
+    if late:
+        raise GitError(
+            "git worktree remove", 1, f"written after the commit: {', '.join(map(shown, late[:5]))}"
+        )
+    return saved
 
 
 async def _refuse_changed_submodules(tree: Worktree) -> None:
@@ -194,22 +223,17 @@ def move_aside(tree: Worktree, paths: Sequence[str]) -> list[str]:
     return moved
 
 
-async def _take_away(tree: Worktree) -> None:
-    """Look at the files once more, then take them away in one step: what is deleted file by file is not in reach."""
-    if late := await tree.later():
-        raise GitError(
-            "git worktree remove", 1, f"written after the commit: {', '.join(map(shown, late[:5]))}"
-        )
+async def _take_away(tree: Worktree) -> Path:
+    """Take the files and the hub's part of them away in one step each: what is deleted file by file is not in reach."""
     gone = free_name(tree.root.with_name(f"{tree.root.name}{GONE}"))
     tree.root.rename(gone)
     try:
         async with tree.hub.lock.held():
-            # Twice `--force`: its folder is locked against pruning.
-            await tree.hub.git.run("worktree", "remove", "--force", "--force", str(tree.root))
+            os.rename(tree.record.admin, gone / ADMIN)  # noqa: PTH104 - what `git worktree remove` deletes
     except BaseException:
         gone.rename(tree.root)
         raise
-    await to_thread.run_sync(shutil.rmtree, gone, True)  # noqa: FBT003 - positional there: what stays is swept
+    return gone
 
 
 def sweep(hub: Hub) -> None:

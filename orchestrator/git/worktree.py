@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from decurion.agents.groups import task_group
 from decurion.hooks.counts import counted
 
 from .errors import GitError, told
@@ -174,9 +175,10 @@ class Worktree:
             )
         notices += await self._save_strays(commit)
         ref = self.hub.ref("agent", self.name, "head")
-        if commit != self.base:
-            await self.hub.write(commit, "agent", self.name, "head")
-        changed = await changes(self.hub.git, self.base, commit, root)
+        async with task_group() as group:
+            if commit != self.base:
+                group.start_soon(self.hub.write, commit, "agent", self.name, "head")
+            changed = await changes(self.hub.git, self.base, commit, root)
         where = f"{ref} in {self.hub.path}" if commit != self.base else "nothing was changed"
         return Work(self.agent_id, self.base, commit, ref, message, changed, where, tuple(notices))
 
@@ -224,16 +226,21 @@ class Worktree:
 
     async def ignored(self) -> list[str]:
         """Ignored paths that were not there at the start, caches left aside; folders end in `/`."""
-        found = await self.git.names(
-            "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"
-        )
-        return [path for path in found if path not in self.record.ignored and not is_cache(self.root / path)]
+        return (await self.beside())[1]
 
-    async def later(self) -> list[str]:
-        """Paths that are no longer as our index has them, new ones among them; ignored ones are not looked at."""
-        return await self.git.names(
-            "ls-files", "--modified", "--deleted", "--others", "--exclude-standard", "-z"
+    async def beside(self) -> tuple[list[str], list[str]]:
+        """What is not as our index has it: paths that changed or are new, and ignored ones as `ignored` gives them."""
+        how = (
+            "--porcelain",
+            "--ignored",
+            "--untracked-files=normal",
+            "--no-renames",
+            "--ignore-submodules=all",
         )
+        told = [(line[:2], line[3:]) for line in await self.git.names("status", "-z", *how)]
+        late = [path for code, path in told if code != "!!" and code[1] != " "]
+        ignored = [path for code, path in told if code == "!!" and path not in self.record.ignored]
+        return late, [path for path in ignored if not is_cache(self.root / path)]
 
     def save(self) -> None:
         """Write down what another process needs to take this worktree up."""
@@ -272,4 +279,6 @@ def load(hub: Hub, agent_id: str) -> Worktree | None:
 def admin_folder(root: Path) -> str:
     """The folder in the hub that belongs to a worktree, from its `.git` file."""
     told = os.fsdecode((root / ".git").read_bytes()).strip()
-    return told.removeprefix("gitdir: ")
+    return os.path.normpath(
+        root / told.removeprefix("gitdir: ")
+    )  # a newer git may be told to write relative paths

@@ -16,7 +16,7 @@ from decurion.orchestrator.git import (
     clean_session,
     survey_session,
 )
-from decurion.orchestrator.git.trees import GONE, remove
+from decurion.orchestrator.git.trees import ADMIN, GONE, remove
 from decurion.orchestrator.git.worktree import load
 from tests.orchestrator.git.repository import Repository, failing_git
 
@@ -27,7 +27,7 @@ async def _kept(isolation: Isolation, work: Work, path: str) -> str:
     return await isolation.hub.git.line("cat-file", "-p", f"{work.commit}:{path}")
 
 
-@pytest.mark.parametrize("command", ["add", "write-tree", "ls-files", "worktree remove"])
+@pytest.mark.parametrize("command", ["add", "write-tree", "status"])
 async def test_git_failing_at_clean_up_means_keep(
     isolation: Isolation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
@@ -42,6 +42,27 @@ async def test_git_failing_at_clean_up_means_keep(
     assert removal.kept == str(tree.root)
     assert "fatal: broken" in removal.reason
     assert (tree.root / "new.txt").exists()
+
+
+async def test_a_hub_that_cannot_let_go_of_a_worktree_means_keep(isolation: Isolation) -> None:
+    tree = await isolation.open("a")
+    (tree.root / "new.txt").write_text("x\n")
+    work = await tree.seal("work")
+    (tree.root / ADMIN).mkdir()
+    (tree.root / ADMIN / "in the way").touch()
+    removal = await remove(tree, work)
+    assert (removal.removed, (tree.root / "new.txt").exists()) == (False, True)
+
+
+async def test_what_is_put_away_is_out_of_reach_at_once_and_deleted_later(isolation: Isolation) -> None:
+    tree = await isolation.open("a")
+    (tree.root / "new.txt").write_text("x\n")
+    assert (await isolation.settle(tree, "work")).files == ("new.txt",)
+    assert (tree.root.exists(), len(list(tree.root.parent.glob(f"*{GONE}")))) == (False, 1)
+    assert str(tree.root) not in await isolation.hub.git.line("worktree", "list", "--porcelain")
+    again = await isolation.reopen("a")  # at once: it goes to the same place
+    await isolation.sweep()
+    assert (list(tree.root.parent.glob(f"*{GONE}")), (again.root / "new.txt").exists()) == ([], True)
 
 
 async def test_files_written_after_the_commit_mean_keep(isolation: Isolation) -> None:

@@ -187,12 +187,31 @@ async def test_settings_of_the_surroundings_do_not_lead_git_elsewhere(
     assert (await survey(repository.path, state)).top == repository.path
 
 
-async def test_a_repository_that_belongs_to_somebody_else_is_explained(
-    repository: Repository, state: Path
+async def test_a_repository_that_belongs_to_somebody_else_is_explained_and_works_once_it_is_trusted(
+    repository: Repository, state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can give files away")
     shutil.chown(repository.path, 12345)
     shutil.chown(repository.path / ".git", 12345)
-    with pytest.raises(GitError, match="belongs to another user"):
+    before = repository.image()
+    with pytest.raises(
+        NotIsolatable, match=r"belongs to another user.*git config --global --add safe\.directory"
+    ):
         await Isolation.prepare(repository.path, state, "s1")
+    assert repository.image() == before
+    (tmp_path / "config").write_text(f"[safe]\n\tdirectory = {repository.path}\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
+    isolation = await Isolation.prepare(repository.path, state, "s1")
+    assert (await isolation.open("a")).root.is_dir()
+    await isolation.aclose()
+
+
+async def test_filters_that_are_not_run_for_subagents_are_told(repository: Repository, state: Path) -> None:
+    repository.write(".gitattributes", "*.md filter=shout\n*.py filter=unknown\n")
+    repository.commit("attributes")
+    repository.git("config", "filter.shout.clean", "tr a-z A-Z")
+    told = [
+        notice for notice in (await survey(repository.path, state)).notices if "content filters" in notice
+    ]
+    assert [("(shout)" in notice) for notice in told] == [True]

@@ -258,8 +258,27 @@ async def test_line_ends_and_filters_follow_the_users_settings(
     repository.git("config", "core.autocrlf", "true")
     repository.write("dos.txt", b"a\r\nb\r\n")
     repository.commit("dos")
+    repository.write(".git/info/attributes", "private.txt text eol=lf\n")
+    repository.write("private.txt", b"a\nb\n")
     tree = await (await prepare(repository)).open("a")
     assert (tree.root / "dos.txt").read_bytes() == b"a\r\nb\r\n"
+    assert (tree.root / "private.txt").read_bytes() == b"a\nb\n"
+
+
+async def test_a_repository_of_longer_digests_works_there_and_back(prepare: Prepare, tmp_path: Path) -> None:
+    tmp_path.joinpath("long").mkdir()
+    repository = Repository(tmp_path / "long")
+    repository.git("init", "-q", "-b", "main", "--object-format=sha256", "--template=")
+    repository.write("a.txt", "a\n")
+    repository.commit("first")
+    repository.write("b.txt", "uncommitted\n")
+    isolation = await prepare(repository)
+    tree = await isolation.open("a")
+    (tree.root / "a.txt").write_text("b\n")
+    await tree.checkpoint(1)
+    await isolation.integrate([await isolation.finish(tree, "change")])
+    assert repository.git("show", f"{(await isolation.hand_back()).branch}:a.txt") == "b"
+    assert (await isolation.apply()).files == ("a.txt",)
 
 
 async def test_a_place_for_state_that_cannot_be_written_is_named(
