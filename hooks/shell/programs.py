@@ -107,7 +107,7 @@ def _run_one(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
         followed = through_links(m, st, event)
         if followed is not None:
             m.emit(followed)
-    if event.name in SENDERS and (st.files or len(m.trace) > 1):
+    if event.name in SENDERS and (st.files or m.trace):
         event = with_sent_files(m, st, event)
     m.emit(event)
     script = _own_script(m, st, fr, event)

@@ -57,7 +57,7 @@ LOADERS = _words(
     " parcel pdm pest phpunit pip pip3 playwright pm2 podman podman-compose poe poetry postcss pre-commit"
     " prettier puppet py.test pytest python-build rake release-it rollup rspec rustc salt-call sbt scala"
     " scala-cli scp semantic-release sftp skaffold sqlite3 ssh stack storybook stylelint supervisord"
-    " tailwindcss tap task taskipy thor tilt tmux tox tsup turbo unittest uv vagrant vite vitest webpack"
+    " tailwindcss tap task taskipy terraform thor tilt tmux tofu tox tsup turbo unittest uv vagrant vite vitest webpack"
     " zig"
 )
 """Tools that load files by themselves (`carriers.loaded_files`)."""

@@ -37,7 +37,7 @@ _LOADED: dict[str, str] = {
                      "cypress", "prettier", "stylelint", "grunt", "karma", "ava", "tap", "esbuild", "parcel", "tsup", "turbo", "nx",
                      "lint-staged", "semantic-release", "release-it", "commitlint", "postcss", "tailwindcss", "storybook", "astro"), _JS),
     **dict.fromkeys(("docker", "docker-compose", "podman", "podman-compose"), r"(?:docker-)?compose\.ya?ml"),
-    **dict.fromkeys(("pytest", "py.test", "unittest"), r".*\.py"),
+    **dict.fromkeys(("pytest", "py.test", "unittest"), r".*\.py"), **dict.fromkeys(("terraform", "tofu"), r".*\.tf"),
     **dict.fromkeys(("gdb", "lldb", "sqlite3", "tmux", "ssh", "scp", "sftp", "git", "ansible-playbook", "supervisord", "packer",
                      "skaffold", "tilt", "salt-call", "chef-client", "puppet", "forever", "circusd", "nodemon", "naught"), r"(?!)"),
 }  # fmt: skip
@@ -52,6 +52,8 @@ _MARKS = re.compile(
 _LISTS = re.compile(r"\[([^\[\]]*)\]")
 _QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'|([^\s,\"']+)")
 _GENERATED = re.compile(r"(?m)^//go:generate\s+(.*)$")
+_LOCAL_COMMAND = re.compile(r"(?m)^.*\bcommand\s*=\s*(.*)$")
+"""What a configuration of Terraform runs on this machine; the rest is for others."""
 _LINES = 400
 """Lines of a file of settings that are looked at."""
 
@@ -123,6 +125,8 @@ def _file(m: Machine, st: State, fr: Frame, base: str, content: Value) -> None:
     elif language:
         run_source(m, st, fr, language, content, ())
     text = m.hide(content)
+    if base.endswith(".tf"):
+        text = "\n".join(_LOCAL_COMMAND.findall(text))
     for path in _deleted(text, base):
         run_argv(m, st.fork(), fr, [*map(literal, ("rm", "-r", "-f")), m.value(homes(path, m.places.home))])
     if not language or language == "go":

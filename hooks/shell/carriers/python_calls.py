@@ -5,7 +5,17 @@ from __future__ import annotations
 import ast
 import re
 
-from .python_files import fetch, file_effect, files_effect, fork, kill, mode_effect, open_file, retrieve
+from .python_files import (
+    fetch,
+    file_effect,
+    files_effect,
+    fork,
+    kill,
+    mode_effect,
+    open_file,
+    remove,
+    retrieve,
+)
 from .python_runs import code_run, exec_family, many_words, process, run_path, shell_code
 from .python_shells import as_shell, timed
 from .python_texts import (
@@ -160,6 +170,7 @@ EFFECTS: dict[str, Effect] = {
                      "urllib2.urlopen", "requests.get", "requests.post", "requests.put", "requests.request", "requests.patch",
                      "httpx.get", "httpx.post", "httpx.put", "httpx.request", "socket.create_connection",
                      "http.client.HTTPSConnection", "http.client.HTTPConnection"), fetch),
+    **dict.fromkeys(("requests.delete", "httpx.delete"), remove),
     **dict.fromkeys(("urllib.request.urlretrieve", "urllib.urlretrieve", "wget.download"), retrieve),
     "__import__": import_, "importlib.import_module": import_, "importlib.__import__": import_, "getattr": getattr_,
     "base64.b64decode": decoder_effect("base64", "b64decode"), "base64.decodebytes": decoder_effect("base64", "decodebytes"),

@@ -136,6 +136,11 @@ def retrieve(walker: Walker, args: Args, named: Named) -> object:
     return fetched
 
 
+def remove(walker: Walker, args: Args, named: Named) -> object:
+    """`requests.delete(address)`."""
+    return fetch(walker, [literal("-X"), literal("DELETE"), *args], named)
+
+
 def fetch(walker: Walker, args: Args, named: Named) -> object:
     """A request over the network is `curl`, with all that it sends."""
     words = [walker.evaluator.text(item) for item in (*args, *named.values())]

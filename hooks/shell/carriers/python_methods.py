@@ -29,7 +29,8 @@ def method(walker: Walker, target: Bound, node: ast.Call, args: Args, named: dic
         emit(walker, "tar", literal("-x"), literal("-C"), walker.evaluator.text(named.get("path", *args[:1])))
         return None
     if isinstance(owner, PathText):
-        return _path_method(walker, owner, name, node, args)
+        given = [named[key] for key in ("target", "target_dir", "data", "mode") if key in named]
+        return _path_method(walker, owner, name, node, [*args, *given])
     if isinstance(owner, Opened):
         return _file_method(walker, owner, name, node, args)
     if is_items(owner):
@@ -87,12 +88,13 @@ def _path_effect(effect: str) -> Callable[[Walker, Value, str, Args], object]:
 
 
 def _path_move(walker: Walker, path: Value, name: str, args: Args) -> object:
-    texts = [walker.evaluator.text(item) for item in args]
-    if name in {"rename", "replace"}:
-        emit(walker, "mv", path, *texts)
-    else:
-        emit(walker, "ln", *texts, path)
-    return None
+    """Move or copy; the result is the new path."""
+    EFFECTS["shutil.copytree" if name.startswith("copy") else "shutil.move"](walker, [path, *args[:1]], {})
+    return PathText(walker.evaluator.text(args[0])) if args else None
+
+
+def _path_link(walker: Walker, path: Value, name: str, args: Args) -> object:
+    return EFFECTS["os.link" if name.startswith("hard") else "os.symlink"](walker, [*args[:1], path], {})
 
 
 _PATH_METHODS: dict[str, Callable[[Walker, Value, str, Args], object]] = {
@@ -101,7 +103,8 @@ _PATH_METHODS: dict[str, Callable[[Walker, Value, str, Args], object]] = {
     **dict.fromkeys(("read_text", "read_bytes"), _path_read),
     "open": _path_effect("open"),
     **dict.fromkeys(("chmod", "lchmod"), _path_effect("os.chmod")),
-    **dict.fromkeys(("rename", "replace", "symlink_to", "hardlink_to"), _path_move),
+    **dict.fromkeys(("rename", "replace", "move", "move_into", "copy", "copy_into"), _path_move),
+    **dict.fromkeys(("symlink_to", "hardlink_to"), _path_link),
 }
 
 

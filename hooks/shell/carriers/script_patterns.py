@@ -62,7 +62,7 @@ ANGLES = re.compile(r"<((?:~?/|\$ENV\{)[^<>\n]*)>")
 KILL = re.compile(r"(?<![\w])(?:Process\.kill|process\.kill|posix_kill|kill)(?![\w])")
 NETWORK = re.compile(
     r"(?<![\w])(?:https?(?:['\"]\))?\.(?:request|get)|HTTP::Tiny|LWP::UserAgent|Net::FTP|Faraday|RestClient|HTTParty|WWW::Mechanize|import\(\s*['\"]https?:/|fetch|Net::HTTP\.\w+|URI\.open|LWP::Simple\S*|curl_init|TCPSocket\.new|fsockopen"
-    r"|file_get_contents\(\s*['\"]https?:/|include\s*\(?\s*['\"]https?:/|socket(?:['\"]\))?\.(?:connect|tcp|udp)|net(?:['\"]\))?\.(?:connect|createConnection)|IO::Socket::INET->new|axios\.\w+)(?![\w])"
+    r"|file_get_contents\(\s*['\"]https?:/|include\s*\(?\s*['\"]https?:/|socket(?:['\"]\))?\.(?:connect|tcp|udp)|net(?:['\"]\))?\.(?:connect|createConnection)|IO::Socket::INET->new|axios(?:['\"]\))?\.\w+|got\.\w+)(?![\w])"
 )
 BACKTICKS = re.compile(r"`([^`]*)`")
 QUOTED_RUN = re.compile(r"(?:qx|%x)\s*(?:\((.*?)\)|\{(.*?)\}|\[(.*?)\]|<(.*?)>|([/|!#])(.*?)\5)", re.DOTALL)
@@ -81,6 +81,8 @@ ASSIGN = re.compile(
     r"(?:\b(?:const|let|var|my|local|our)\s+)?[$@]?([A-Za-z_]\w*)\s*(?::=|=)(?![=~>])\s*\(?\s*(?=['\"`]|q[qw]?\b)"
 )
 STRING = r"'(?:[^'\\]|\\[\s\S])*'|\"(?:[^\"\\]|\\[\s\S])*\"|`(?:[^`\\]|\\[\s\S])*`"
+WORDS = re.compile(rf"[@$]?\b([A-Za-z_]\w*)\s*=\s*[(\[]\s*((?:{STRING})(?:\s*,\s*(?:{STRING}))+)\s*[)\]]")
+"""A list of literals that has a name."""
 JOINED = re.compile(r"(['\"])\s*(?:\+|\.\.?|<>)\s*(['\"])")
 INDEXED = re.compile(r"(?<=[\w)\]])\[\s*(['\"])([A-Za-z_]\w*)\1\s*\]")
 ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|([0-7]{3})|([\s\S]))")

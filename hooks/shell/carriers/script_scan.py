@@ -42,11 +42,17 @@ from .script_patterns import (
     STRING,
     WALK,
     WHOLE_ENVIRONMENT,
+    WORDS,
     WRITE,
 )
 from .script_text import call_text, homes, joined, unescape
 from .script_words import Words
 
+DELETES = re.compile(
+    r"\bmethod['\"]?\s*(?::|=>)\s*['\"]DELETE|axios(?:['\"]\))?\.delete\(|(?<=\))\.delete\(\s*['\"]https?:|HTTP::Delete|\bgot\.delete\(",
+    re.IGNORECASE,
+)
+"""A request that deletes."""
 MAX_EACH = 8
 """Names of one list that are tried each in turn."""
 MAX_SHORT = 2000
@@ -101,6 +107,8 @@ class Scanner(Words):
                 value = unknown(f"{self.language} {found[1]}, which is made of another text")
             if value is not None:
                 self.names[found[1]] = value
+        for name, body in WORDS.findall(source):
+            self.names[name] = join([self._quoted(text) for text in re.findall(STRING, body)], " ")
 
     def _lists(self, source: str) -> None:
         """Names that stand for each of some literals: for the one that lies farthest away."""
@@ -324,4 +332,5 @@ class Scanner(Words):
         secrets = [event for event in self.m.trace[-8:] if event.name == "cat"]
         secrets += [event for event in self.m.trace[-8:] if event.name == "printenv"]
         extra = [unknown("what is sent", tuple(secrets))] if secrets else []
-        self._emit("curl", *words, *extra)
+        method = [literal("-X"), literal("DELETE")] if DELETES.search(source) else []
+        self._emit("curl", *method, *words, *extra)
