@@ -76,7 +76,7 @@ def _stash_conflict(repository: Repository) -> None:
         (_picking, "a cherry-pick is in progress"),
         (_reverting, "a revert is in progress"),
         (_bisecting, "a bisection is in progress"),
-        (_stash_conflict, "1 files have unresolved conflicts (README.md)"),
+        (_stash_conflict, "1 file has unresolved conflicts (README.md)"),
     ],
 )
 async def test_an_unfinished_operation_is_refused_and_left_alone(
@@ -163,8 +163,8 @@ async def test_what_a_person_should_know_is_told(repository: Repository, state: 
     repository.git("update-index", "--skip-worktree", "src/pkg/util.py")
     repository.git("update-index", "--assume-unchanged", "src/pkg/core.py")
     told = await _notices(repository, state)
-    assert "1 files marked assume-unchanged (src/pkg/core.py): edits there are not seen." in told
-    assert "1 files marked skip-worktree (src/pkg/util.py): edits there are not seen." in told
+    assert "1 file marked assume-unchanged (src/pkg/core.py): edits there are not seen." in told
+    assert "1 file marked skip-worktree (src/pkg/util.py): edits there are not seen." in told
     assert "Git LFS: git-lfs is not set up" in told
     assert "2 file names hold line breaks or bytes that are no text (caf\\xe9.txt, two\\nlines)" in told
     assert "names that differ only by letter case (README.md, readme.md)" in told

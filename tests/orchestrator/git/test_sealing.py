@@ -83,7 +83,7 @@ async def test_a_commit_that_was_left_behind_survives_beside_the_result(isolatio
     work = await isolation.finish(tree, "work")
     assert work.files == ("second-try.txt",)
     assert set((await isolation.hub.refs("agent", "f", "stray")).values()) == {stray}
-    assert any("1 commits made on the way are not in the result" in note for note in work.notices)
+    assert any("1 commit made on the way is not in the result" in note for note in work.notices)
 
 
 async def test_history_that_was_rewritten_from_nothing_is_still_merged_on_its_base(

@@ -238,7 +238,7 @@ async def test_submodules_are_filled_from_the_local_copy(
     repository.commit("with a submodule")
     before = repository.image()
     isolation = await prepare(repository)
-    assert any("1 submodules (lib)" in notice for notice in isolation.notices)
+    assert any("1 submodule (lib)" in notice for notice in isolation.notices)
     tree = await isolation.open("a")
     assert (tree.root / "lib" / "lib.py").read_text() == "x = 1\n"
     work = await isolation.finish(tree, "nothing")
