@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,6 +28,33 @@ def not_empty(context: click.Context, parameter: click.Parameter, value: Given) 
     if value == "" and said:
         raise click.BadParameter("it is empty; leave it out, or say which.", context, parameter)
     return value
+
+
+class Sectioned(click.Command):
+    """A command with many options: `--help` shows them under headings (`section`), the others first."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, each section under its heading."""
+        sections: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for parameter in self.get_params(ctx):
+            told = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if told is not None:
+                heading = parameter.section if isinstance(parameter, _InSection) else "Options"
+                sections.setdefault(heading, []).append(told)
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+class _InSection(click.Option):
+    def __init__(self, *args: Any, section: str, **given: Any) -> None:
+        super().__init__(*args, **given)
+        self.section = section
+
+
+def section(heading: str) -> Callable[..., Any]:
+    """Give what makes an option, as `click.option` does, and puts it under a heading."""
+    return partial(click.option, cls=_InSection, section=heading)
 
 
 def existing_folder(context: click.Context, parameter: click.Parameter, value: str) -> Path:

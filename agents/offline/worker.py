@@ -231,7 +231,7 @@ class _Worker:
     def _headline(self, outcomes: Sequence[str]) -> str:
         """Say the whole part in a line, for whoever reads only one."""
         if self.part.look:
-            done = f"{sum('(line ' in said for said in outcomes)} define it"
+            done = counted(sum("(line " in said for said in outcomes), "defines it", "define it")
         else:
             places = sum(map(places_changed, outcomes))
             done = f"{counted(places, 'place')} changed"

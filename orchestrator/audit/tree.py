@@ -35,8 +35,7 @@ def _branch(agent: AgentSummary, summary: Summary, first: str, rest: str) -> Ite
     yield f"{body}{_facts(agent, whole=summary.started)}"
     if agent.files:
         yield f"{body}files: {brief(', '.join(agent.files), 100)}"
-    said = _summary_of(summary.path, agent.id)
-    if said:
+    if said := _report_of(summary.path, agent.id):
         yield f"{body}“{brief(said, 100)}”"
     for number, child in enumerate(children, 1):
         last = number == len(children)
@@ -59,12 +58,12 @@ def _facts(agent: AgentSummary, *, whole: bool) -> str:
     return " · ".join(fact for fact in facts if fact)
 
 
-def _summary_of(log: Path, agent: str) -> str:
-    """Read what the agent reported, from the result beside the log; the log itself holds only its digest."""
+def _report_of(log: Path, agent: str) -> str:
+    """Read the first line of what the agent reported, from the result beside the log, which itself has its digest only."""
     if not agent or "/" in agent or agent.startswith("."):
         return ""
     try:
         result = orjson.loads((log.parent / "subagents" / f"{agent}.result.json").read_bytes())
-        return str(result.get("summary", ""))
+        return str(result.get("summary", "")).strip().partition("\n")[0]
     except (OSError, ValueError, AttributeError):
         return ""

@@ -11,7 +11,7 @@ import click
 
 from decurion.hooks import UsageError
 
-from ..given import in_folder, not_empty
+from ..given import Sectioned, in_folder, not_empty, section
 from ..naming import program
 from .run import ENGINE, LAW, MODEL, options, recalled, session_options
 
@@ -19,26 +19,28 @@ if TYPE_CHECKING:
     from ..campaign import Entry, Ledger, Plan, Report
     from ..options import SessionOptions
 
+_target, _work = section("Targets"), section("Work")
+
 TARGETS = (
-    click.option("--each", multiple=True, metavar="GLOB", help="Targets: files that match, such as 'src/**/*.py'. Repeatable."),
-    click.option("--from-command", default="", callback=not_empty, metavar="COMMAND", help="Targets: each line that a command prints."),
-    click.option("--grep", default="", callback=not_empty, metavar="REGEX", help="Targets: files whose text matches."),
-    click.option("--in", "inside", multiple=True, metavar="GLOB", help="With --grep: only look into these."),
-    click.option("--exclude", multiple=True, metavar="GLOB", help="No targets: files that match."),
-    click.option("--group", type=int, help="Targets for each subagent. Default: 1."),
+    _target("--each", multiple=True, metavar="GLOB", help="Files that match, such as 'src/**/*.py'. Repeatable."),
+    _target("--from-command", default="", callback=not_empty, metavar="CMD", help="Each line that a command prints."),
+    _target("--grep", default="", callback=not_empty, metavar="REGEX", help="Files whose text matches."),
+    _target("--in", "inside", multiple=True, metavar="GLOB", help="With --grep: only look into these."),
+    _target("--exclude", multiple=True, metavar="GLOB", help="Files that match are none."),
+    _target("--group", type=int, metavar="N", help="Targets for each subagent. Default: 1."),
 )  # fmt: skip
 CONDUCT = (
-    click.option("--task", default="", callback=not_empty, help="What to do, with {path}, {name}, {stem}, {dir}, {paths}, {tests}."),
-    click.option("--verify", default="", callback=not_empty, help="Check of one target, a command with the same places."),
-    click.option("--verify-all", default="", callback=not_empty, help="Check of the merged whole. Default: --verify where it names no target."),
-    click.option("--tests", default="", metavar="GLOB", help="Finds {tests}. Default: **/test_{stem}.py."),
-    click.option("--agent", default="", help="Kind of subagent. Default: general."),
-    click.option("--setup", default="", callback=not_empty, help="Command run once in each worktree."),
-    click.option("--parallel", type=int, help="Subagents at once. Default: 8."),
-    click.option("--retries", type=int, help="Further attempts at a failed target. Default: 1."),
-    click.option("--canary", type=int, help="Do these first, and the rest only if they succeed."),
-    click.option("--max-budget-usd", "--budget-usd", "budget_usd", type=float, help="Money the campaign may use."),
-    click.option("--apply", is_flag=True, help="Put the merged result into this checkout (`decurion undo` takes it back)."),
+    _work("--task", default="", callback=not_empty, help="What to do, with {path}, {name}, {stem}, {dir}, {paths}, {tests}."),
+    _work("--verify", default="", metavar="CMD", callback=not_empty, help="Check of one target, a command with the same places."),
+    _work("--verify-all", default="", metavar="CMD", callback=not_empty, help="Check of the merged whole. Default: --verify where it names no target."),
+    _work("--tests", default="", metavar="GLOB", help="Finds {tests}. Default: **/test_{stem}.py."),
+    _work("--agent", default="", metavar="NAME", help="Kind of subagent. Default: general."),
+    _work("--setup", default="", metavar="CMD", callback=not_empty, help="Command run once in each worktree."),
+    _work("--parallel", type=int, metavar="N", help="Subagents at once. Default: 8."),
+    _work("--retries", type=int, metavar="N", help="Further attempts at a failed target. Default: 1."),
+    _work("--canary", type=int, metavar="N", help="Do these first, and the rest only if they succeed."),
+    _work("--max-budget-usd", "--budget-usd", "budget_usd", type=float, metavar="USD", help="Money the campaign may use."),
+    _work("--apply", is_flag=True, help="Put the merged result into this checkout (`decurion undo` takes it back)."),
 )  # fmt: skip
 SHOW = (
     in_folder("The folder to work in."),
@@ -52,15 +54,16 @@ def command() -> None:
     """Run one change over many places, each in its own worktree, merged into one branch."""
 
 
-@command.command("run")
+@command.command("run", cls=Sectioned)
 @click.argument("plan", required=False, type=click.Path(path_type=Path))
 @options(TARGETS, CONDUCT, MODEL, LAW, ENGINE, SHOW)
 @click.option("--dry-run", is_flag=True, help="Show the targets and an estimate; start nothing.")
 def run_command(plan: Path | None, **given: Any) -> int:
     """Run a campaign from PLAN (a TOML file), from options, or from both.
 
-    decurion campaign run --each 'src/**/*.py' --task 'Convert {path} to pathlib' --verify 'pytest -q {tests}'
-    """
+    \b
+    decurion campaign run --each 'src/**/*.py' --task 'Convert {path} to pathlib'
+    """  # noqa: D301 - click's sign for lines that are not to be wrapped
     from ..campaign import load_plan
 
     targets = {
@@ -87,13 +90,18 @@ def run_command(plan: Path | None, **given: Any) -> int:
     return _run(wanted, chosen, given)
 
 
-@command.command("resume")
+@command.command("resume", cls=Sectioned)
 @click.argument("session", default="last", callback=not_empty)
 @click.option("--retry-failed", is_flag=True, help="Try failed targets again.")
 @click.option(
-    "--max-budget-usd", "--budget-usd", "budget_usd", type=float, help="A new budget for all of it."
+    "--max-budget-usd",
+    "--budget-usd",
+    "budget_usd",
+    type=float,
+    metavar="USD",
+    help="A new budget for all of it.",
 )
-@click.option("--parallel", type=int, help="Subagents at once.")
+@click.option("--parallel", type=int, metavar="N", help="Subagents at once.")
 @click.option("--apply", is_flag=True, help="Put the merged result into this checkout.")
 @options(MODEL, LAW, ENGINE, SHOW)
 def resume_command(session: str, *, retry_failed: bool, **given: Any) -> int:

@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from ..given import not_empty
+from ..given import Sectioned, not_empty
 from .run import ENGINE, LAW, LIMITS, MODEL, OUTPUT, WORK, options, resumed_options, start
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("session", default="last", callback=not_empty)
-@click.option("-m", "--message", default="", help="Something to tell the lead, too.")
+@click.option("-m", "--message", default="", metavar="TEXT", help="Something to tell the lead, too.")
 @options(MODEL, LIMITS, LAW, WORK, ENGINE, OUTPUT)
 def command(session: str, message: str, **given: Any) -> int:
     """Go on with SESSION (an id, a unique prefix, or `last`) in this folder.

@@ -10,7 +10,7 @@ import click
 
 from decurion.hooks import UsageError
 
-from ..given import at_most_one, in_folder, not_empty
+from ..given import Sectioned, at_most_one, in_folder, not_empty, section
 from ..options import (
     ENGINES,
     PERMISSION_MODES,
@@ -45,43 +45,45 @@ def _refused(context: click.Context, parameter: click.Parameter, values: tuple[s
     return rules
 
 
+_model, _limit, _law, _work = map(section, ("Model", "Limits", "Law", "Work"))
+
 MODEL = (
-    click.option("--model", default="", help="Model name, tier (opus, sonnet, haiku) or `offline`. Default: ANTHROPIC_MODEL, else claude-sonnet-5-5."),
-    click.option("--subagent-model", default="", help="Model of subagents whose definition names none."),
-    click.option("--fallback-model", multiple=True, callback=_names, help="Model to ask after repeated overload; a comma list."),
-    click.option("--provider", type=click.Choice(["anthropic", "bedrock", "vertex", "foundry"]), default="anthropic", help="The door to the models."),
-    click.option("--base-url", default="", help="An Anthropic-compatible endpoint. Default: ANTHROPIC_BASE_URL."),
-    click.option("--effort", default="", metavar="LEVEL", help="How hard the models work: low, medium, high, xhigh, max."),
-    click.option("--thinking", default="", metavar="HOW", help="adaptive, between-tools (the least that newer models take), off, or how many tokens to think with at most."),
-    click.option("--clear-above", type=click.IntRange(1), default=None, metavar="TOKENS", help="Let the API clear old tool results above so many (context editing, its beta); without it decurion does near the end of the window."),
-    click.option("--without", multiple=True, type=click.Choice(_WITHOUT), help="What the endpoint lacks."),
+    _model("--model", default="", metavar="NAME", help="Model name, tier (opus, sonnet, haiku) or `offline`. Default: ANTHROPIC_MODEL, else claude-sonnet-5-5."),
+    _model("--subagent-model", default="", metavar="NAME", help="Model of subagents whose definition names none."),
+    _model("--fallback-model", multiple=True, metavar="NAME", callback=_names, help="Model to ask after repeated overload; a comma list."),
+    _model("--provider", type=click.Choice(["anthropic", "bedrock", "vertex", "foundry"]), default="anthropic", help="The door to the models."),
+    _model("--base-url", default="", metavar="URL", help="An Anthropic-compatible endpoint. Default: ANTHROPIC_BASE_URL."),
+    _model("--effort", default="", metavar="LEVEL", help="How hard the models work: low, medium, high, xhigh, max."),
+    _model("--thinking", default="", metavar="HOW", help="adaptive, between-tools (the least that newer models take), off, or how many tokens to think with at most."),
+    _model("--clear-above", type=click.IntRange(1), default=None, metavar="TOKENS", help="Let the API clear old tool results above so many (context editing, its beta); without it decurion does near the end of the window."),
+    _model("--without", multiple=True, type=click.Choice(_WITHOUT), help="What the endpoint lacks."),
 )  # fmt: skip
 LIMITS = (
-    click.option("--max-turns", type=click.IntRange(1), help="Cap on the lead's turns. Subagents have 30."),
-    click.option("--max-budget-usd", type=click.FloatRange(0, min_open=True), help="Money the session may use."),
-    click.option("--max-tokens-total", type=click.IntRange(1), help="Tokens the session may use."),
-    click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds the session may take."),
-    click.option("--subagent-timeout", type=click.FloatRange(0, min_open=True), help="Seconds each subagent may take."),
-    click.option("--parallel", type=click.IntRange(1, 1000), default=8, show_default=True, help="Subagents running at once."),
-    click.option("--reminder", type=click.IntRange(0), default=3, show_default=True, help="Rounds without a todo update before a reminder; 0 is off."),
+    _limit("--max-turns", type=click.IntRange(1), metavar="N", help="Cap on the lead's turns. Subagents have 30."),
+    _limit("--max-budget-usd", type=click.FloatRange(0, min_open=True), metavar="USD", help="Money the session may use."),
+    _limit("--max-tokens-total", type=click.IntRange(1), metavar="N", help="Tokens the session may use, of all kinds."),
+    _limit("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Time the session may take."),
+    _limit("--subagent-timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Time each subagent may take."),
+    _limit("--parallel", type=click.IntRange(1, 1000), metavar="N", default=8, show_default=True, help="Subagents running at once."),
+    _limit("--reminder", type=click.IntRange(0), metavar="N", default=3, show_default=True, help="Rounds without a todo update before a reminder; 0 is off."),
 )  # fmt: skip
 LAW = (
-    click.option("--rules", "rules_file", type=click.Path(exists=True, dir_okay=False), help="A further rules file; it can only tighten."),
-    click.option("--trust-project", is_flag=True, help="Run the hooks configured by this project, this once."),
-    click.option("--permission-mode", type=click.Choice(PERMISSION_MODES), default="default", show_default=True, help="plan: read only. bypassPermissions: `ask` rules pass; deny rules never do."),
-    click.option("--allowedTools", "--allowed-tools", "allowed", multiple=True, callback=_names, help="Answer `ask` rules with yes, such as 'Bash(git push:*)'; a comma list."),
-    click.option("--disallowedTools", "--disallowed-tools", "disallowed", multiple=True, callback=_refused, help="Tools or rules such as 'Bash(npm publish:*)' to refuse; a comma list."),
+    _law("--rules", "rules_file", type=click.Path(exists=True, dir_okay=False), help="A further rules file; it can only tighten."),
+    _law("--trust-project", is_flag=True, help="Run the hooks configured by this project, this once."),
+    _law("--permission-mode", type=click.Choice(PERMISSION_MODES), default="default", show_default=True, help="plan: read only. bypassPermissions: `ask` rules pass; deny rules never do."),
+    _law("--allowedTools", "--allowed-tools", "allowed", multiple=True, metavar="LIST", callback=_names, help="Answer `ask` rules with yes, such as 'Bash(git push:*)'; a comma list."),
+    _law("--disallowedTools", "--disallowed-tools", "disallowed", multiple=True, metavar="LIST", callback=_refused, help="Tools or rules such as 'Bash(npm publish:*)' to refuse; a comma list."),
 )  # fmt: skip
 WORK = (
-    click.option("--verify", default="", callback=not_empty, help="Check command, run after the work (and after each merge with -w)."),
-    click.option("-w", "--worktree", is_flag=True, help="Every subagent works in a checkout of its own; the work is merged into one branch."),
-    click.option("--setup", default="", callback=not_empty, help="Command run once in each worktree."),
-    click.option("--apply", is_flag=True, help="With -w: put the merged result into this checkout (`decurion undo` takes it back)."),
-    click.option("--agents", "agents_json", default="", help="Further agent definitions as JSON."),
-    click.option("--append-system-prompt", "system_extra", default="", help="Text added to the lead's system prompt."),
+    _work("--verify", default="", metavar="CMD", callback=not_empty, help="Check command, run after the work (and after each merge with -w)."),
+    _work("-w", "--worktree", is_flag=True, help="Every subagent works in a checkout of its own; the work is merged into one branch."),
+    _work("--setup", default="", metavar="CMD", callback=not_empty, help="Command run once in each worktree."),
+    _work("--apply", is_flag=True, help="With -w: put the merged result into this checkout (`decurion undo` takes it back)."),
+    _work("--agents", "agents_json", default="", metavar="JSON", help="Further agent definitions as JSON."),
+    _work("--append-system-prompt", "system_extra", default="", help="Text added to the lead's system prompt."),
 )  # fmt: skip
 ENGINE = (
-    click.option("--engine", type=click.Choice(ENGINES), default="inprocess", show_default=True, help="Where subagents run: in this process, or each as a worker program (pipe), which a crash or a kill takes away alone."),
+    _work("--engine", type=click.Choice(ENGINES), default="inprocess", show_default=True, help="Where subagents run: in this process, or each as a worker program (pipe), which a crash or a kill takes away alone."),
 )  # fmt: skip
 OUTPUT = (
     click.option("-p", "--print", "print_mode", is_flag=True, help="Print only the result; no live view."),
@@ -189,7 +191,7 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
     )
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("task", nargs=-1)
 @click.option(
     "-r",
