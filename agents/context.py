@@ -21,7 +21,7 @@ from decurion.hooks.counts import counted
 from .blocks import COMPACTION
 from .errors import BadRequest, ContextOverflow, ModelError
 from .history import BYTES_PER_TOKEN, History
-from .model import Block, Message, Model, ModelRequest, Progress, Usage
+from .model import Block, Model, ModelRequest, Progress, Usage
 from .shortening import clear_results, compact, digest
 
 FULL = 0.8  # of the room, where compaction begins
@@ -51,8 +51,6 @@ class Compaction:
     before: int
     after: int
     """Tokens, about."""
-    messages: tuple[Message, ...]
-    """The history as it is now, for the transcript."""
     usage: Usage = field(default_factory=Usage)
     model: str = ""
 
@@ -122,7 +120,7 @@ class ContextKeeper:
             done = await self._compacted(request, history, keep)
         if forced and history.tokens >= before:
             raise ContextOverflow("The history is too long, and there is nothing left to take out of it.")
-        return dc_replace(done, before=before, after=history.tokens, messages=tuple(history))
+        return dc_replace(done, before=before, after=history.tokens)
 
     async def _counted(self, request: ModelRequest, history: History) -> None:
         """Have a history counted where only an estimate is known and it may matter."""
@@ -136,15 +134,15 @@ class ContextKeeper:
         whole = History.restore(history) if history.tokens <= self.room(request) else None
         history.replace(clear_results(history))
         if self._is_enough(request, history):
-            return Compaction("cleared", 0, 0, ())
+            return Compaction("cleared", 0, 0)
         spent = Usage()
         for messages in filter(None, (whole, History.restore(history))):
             asked = dc_replace(request, messages=messages, max_tokens=SUMMARY_TOKENS, tool_choice="none")
             how, summary, usage = await self._summed_up(asked)
             spent += usage
             if summary:
-                return self._shortened(request, history, keep, Compaction(how, 0, 0, (), spent), summary)
-        return self._shortened(request, history, keep, Compaction("digest", 0, 0, (), spent), digest(history))
+                return self._shortened(request, history, keep, Compaction(how, 0, 0, spent), summary)
+        return self._shortened(request, history, keep, Compaction("digest", 0, 0, spent), digest(history))
 
     async def _summed_up(self, request: ModelRequest) -> tuple[Literal["api", "summary"], str | Block, Usage]:
         block, spent = await self._block(request)
@@ -157,8 +155,8 @@ class ContextKeeper:
         """Make smaller what was refused, without asking anybody."""
         history.replace(clear_results(history))
         if self._is_enough(request, history):
-            return Compaction("cleared", 0, 0, ())
-        return self._shortened(request, history, keep, Compaction("digest", 0, 0, ()), digest(history))
+            return Compaction("cleared", 0, 0)
+        return self._shortened(request, history, keep, Compaction("digest", 0, 0), digest(history))
 
     def _is_enough(self, request: ModelRequest, history: History) -> bool:
         return history.tokens < ENOUGH * self.room(request)

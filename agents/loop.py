@@ -26,7 +26,7 @@ from .result import Status
 from .stop_reasons import Step, next_step
 from .tally import Tally
 from .tools import Reminder, ToolContext
-from .transcript import Transcript
+from .transcript import COMPACTED, UNBOUND, Transcript
 
 LAST_TURN = (
     "<reminder>This is your last turn and your tools are switched off. Write your report now: what you did or "
@@ -158,9 +158,13 @@ class Conversation:
                 agent.lease.check()  # a summary costs, too
             try:
                 return await self._complete(request)
-            except StaleBlocks:  # after a resume under another prompt, say; all the rest is still there
+            except (
+                StaleBlocks
+            ) as error:  # after a resume under another prompt, say; all the rest is still there
                 if not agent.history.unbind():
                     raise
+                await self._note_history(ref, UNBOUND)  # or each resume would be refused again
+                agent.dispatcher.log.write(ref, "note", reason=f"sent again without thinking: {error}")
             except ContextOverflow:
                 if too_long:
                     raise
@@ -198,11 +202,15 @@ class Conversation:
         if done.usage != Usage():
             self.tally.usage += done.usage
             agent.lease.charge(done.model, done.usage, agent.lease.prices.cost(done.model, done.usage))
-        await self._settle()
         told = {"how": done.how, "before": done.before, "after": done.after}
-        agent.transcript.note(ref, "compact_boundary", **told, messages=done.messages)
+        await self._note_history(ref, COMPACTED, **told)
         agent.dispatcher.log.write(ref, "compaction", **told)
         return True
+
+    async def _note_history(self, ref: RunRef, kind: str, **told: object) -> None:
+        """Write down what the history became, in one line: it stands for all lines before it."""
+        await self._settle()
+        self.agent.transcript.note(ref, kind, **told, messages=[*self.agent.history])
 
     def _request(self, ref: RunRef, *, last: bool) -> ModelRequest:
         template = self.agent.request

@@ -19,6 +19,10 @@ from decurion.hooks import AuditError, RunRef
 
 from .model import Message
 
+COMPACTED, UNBOUND = "compact_boundary", "unbound"
+REWRITTEN = frozenset({COMPACTED, UNBOUND})
+"""Notes of what the history became: made smaller, or without the thinking that the API no longer takes."""
+
 _OWNER_ONLY = 0o600
 
 
@@ -104,7 +108,7 @@ class ReadTranscript:
 
 
 def read_transcript(path: Path) -> ReadTranscript:
-    """Read the messages that are in force: those since the newest compaction boundary.
+    """Read the messages that are in force: those of the newest note that says what the history became, and all since.
 
     Raises:
         OSError: the file cannot be read.
@@ -126,7 +130,7 @@ def read_transcript(path: Path) -> ReadTranscript:
             turns = _turn(record) if record["type"] == "assistant" else turns
             continue
         notes.append(record)
-        if record.get("subtype") == "compact_boundary":
+        if record.get("subtype") in REWRITTEN:
             # One line holds the cut and what the history became, so a crash cannot fall between the two.
             messages = list(record.get("messages") or ())
     return ReadTranscript(

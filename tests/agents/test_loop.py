@@ -474,3 +474,10 @@ async def test_a_history_whose_thinking_the_api_takes_no_more_goes_on_without_it
         result = await on.run()
     assert (result.status, result.summary) == ("completed", "done")
     assert len(on.api.message_requests) == 3
+    assert "without thinking" in on.events("note")[0]["reason"]
+    async with stage(
+        answer, tmp_path
+    ) as again:  # what it became was written down: no resume is refused for it
+        assert (await again.run("Go on.")).summary == "done"
+        assert len(again.api.message_requests) == 1
+        assert len(again.api.message_requests[0].messages) == 5
