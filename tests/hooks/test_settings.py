@@ -101,6 +101,23 @@ def test_every_way_to_run_something_is_part_of_the_digest(project: Path, name: s
     assert project_digest(project) != before
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "---\n{name: spy, description: x, hooks: {Stop: [{hooks: [{type: command, command: evil}]}]}}\n---\nhi",
+        "---\rname: spy\rdescription: x\rhooks:\r  Stop: []\r---\rhi",
+        '---\nname: spy\n"ho\\x6fks":\n  Stop: []\n---\nhi',
+        "---\nname: spy\n? hooks\n: {Stop: []}\n---\nhi",
+        "---\nname: spy\n---x: y\nhooks: {Stop: []}\n---\nhi",
+    ],
+)
+def test_hooks_of_an_agent_definition_cannot_hide_in_its_spelling(project: Path, head: str) -> None:
+    before = project_digest(project)
+    (project / ".claude/agents").mkdir(parents=True)
+    (project / ".claude/agents/spy.md").write_bytes(head.encode())
+    assert project_digest(project) != before
+
+
 def test_a_change_far_behind_in_a_large_file_is_noticed(project: Path) -> None:
     write(project / ".claude/settings.json", hooks("bin/tool"))
     (project / "bin").mkdir()

@@ -47,6 +47,11 @@ EACH_OF = re.compile(
     r"|\[([^\[\]]*)\]\.(?:forEach|map|each)\s*(?:\(|do\b|\{)\s*(?:async\s*)?[(|]*\s*(\w+)|%w[\[(]([^\])]*)[\])]\.each\s*(?:do|\{)\s*\|(\w+)\|"
 )
 """A name that stands for each of a list of literals."""
+EACH_NAMED = re.compile(
+    r"\bfor\s*\(\s*(?:const|let|var)\s+(\w+)\s+of\s+(\w+)\s*\)|\bfor(?:each)?\s+(?:my\s+)?\$(\w+)\s*\(\s*@(\w+)\s*\)"
+    r"|\bfor\s+(\w+)\s+in\s+(\w+)\b|(?P<list>\b\w+)\.(?:forEach|map|each)\s*(?:\(|do\b|\{)\s*(?:async\s*)?[(|]*\s*(?P<name>\w+)"
+)
+"""A name that stands for each of a list that has a name."""
 WALK = re.compile(
     r"\bFile::Find\b|\bFind\.find\b|\bfind\s*\(\s*(?:\{|sub\b|\\&)|\bfinddepth\s*\(|filepath\.Walk\w*|\bfs\.WalkDir|WalkDir::new|(?:Directory|Filesystem|Glob)Iterator|\bwalkdir\b"
     r"|Files\.(?:walk\w*|list)|\breaddir(?:Sync)?\b|\bopendir\b|\bscandir\b|\bDir\.(?:each\w*|children|entries|glob)\b|\bDirectory\.(?:Get|Enumerate)\w+|\blfs\.dir\b|\bdirectory_iterator\b|\bnftw\s*\("

@@ -20,6 +20,7 @@ from .script_patterns import (
     DELETE,
     DELETE_TREE,
     EACH_DELETE,
+    EACH_NAMED,
     EACH_OF,
     EVAL,
     FETCHED,
@@ -71,6 +72,7 @@ class Scanner(Words):
             source = ANGLES.sub(r"'\1'", source)
         source = joined(homes(source, self.m.places.home))
         self._each: tuple[str, list[str]] = ("", [])
+        self._named_lists: dict[str, list[str]] = {}
         for found in list(CHDIR.finditer(source))[:1]:
             self._enter(source, found.end())
         self._assigned(source)
@@ -108,6 +110,7 @@ class Scanner(Words):
             if value is not None:
                 self.names[found[1]] = value
         for name, body in WORDS.findall(source):
+            self._named_lists[name] = [text[1:-1] for text in re.findall(STRING, body)]
             self.names[name] = join([self._quoted(text) for text in re.findall(STRING, body)], " ")
 
     def _lists(self, source: str) -> None:
@@ -118,10 +121,17 @@ class Scanner(Words):
             strings: list[str] = re.findall(STRING, body)
             words = [text[1:-1] for text in strings] or (body.split() if fourth else [])
             if name and words:
-                self.names[name] = self.m.value(
-                    max(words, key=lambda word: word.startswith(("/", "~", "..")))
-                )
-                self._each = name, words[:MAX_EACH]
+                self._stands_for(name, words)
+        for found in EACH_NAMED.finditer(source) if self._named_lists else ():
+            groups = found.groups()
+            name = found["name"] or groups[0] or groups[2] or groups[4]
+            listed = found["list"] or groups[1] or groups[3] or groups[5]
+            if name and listed in self._named_lists:
+                self._stands_for(name, self._named_lists[listed])
+
+    def _stands_for(self, name: str, words: list[str]) -> None:
+        self.names[name] = self.m.value(max(words, key=lambda word: word.startswith(("/", "~", ".."))))
+        self._each = name, words[:MAX_EACH]
 
     def _enter(self, source: str, at: int) -> None:
         """Go on in the folder that the source changes to."""
