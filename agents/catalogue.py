@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from decurion.hooks import ConfigError
-from decurion.hooks.files import claude_dir, config_dir
+from decurion.hooks.files import DEFINITION_FOLDERS, claude_dir, config_dir
+from decurion.hooks.front_matter import split_front_matter
 from decurion.hooks.matchers import our_name
 from decurion.hooks.regular import read_regular
 
 from .thought import read_effort, read_thinking
-from .tools import TOOLS, split_front_matter
+from .tools import TOOLS
 
 MAX_TURNS = 30
 """No subagent makes more model calls than this, whatever its definition says."""
@@ -32,7 +33,6 @@ SUBAGENT_TOOLS = ("bash", "read_file", "write_file", "edit_file", "glob", "grep"
 READ_ONLY_TOOLS = ("read_file", "glob", "grep")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _SIZE_LIMIT = 1 << 20
-_FOLDERS = (".decurion/agents", ".claude/agents", ".agents/agents")
 _KNOWN = {
     "name", "description", "tools", "disallowedTools", "disallowed_tools", "model", "maxTurns", "max_turns",
     "isolation", "permissionMode", "permission_mode", "skills", "hooks", "effort", "thinking",
@@ -107,7 +107,7 @@ def load_catalogue(
     refused: list[Refusal] = []
     tools = frozenset((*TOOLS, *more_tools)) - {"task"}
     ranked = list(_from_json(given, tools)) if given else []
-    for folder in _FOLDERS:
+    for folder in DEFINITION_FOLDERS:
         ranked += _from_folder(workspace / folder, refused, tools, may_be_lead=False)
     for folder in user_folders:
         ranked += _from_folder(folder, refused, tools, may_be_lead=True)

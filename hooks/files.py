@@ -11,7 +11,11 @@ from . import folders
 from .errors import ConfigError
 from .regular import read_regular
 
-__all__ = ("claude_dir", "config_dir", "project_files", "read_json", "user_files")
+__all__ = ("DEFINITION_FOLDERS", "claude_dir", "config_dir", "project_files", "read_json", "user_files")
+
+
+DEFINITION_FOLDERS = (".decurion/agents", ".claude/agents", ".agents/agents")
+"""Where a project keeps agent definitions, strongest first."""
 
 
 def config_dir() -> Path:

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from .errors import ConfigError, UsageError
-from .files import config_dir, project_files, read_json
+from .files import DEFINITION_FOLDERS, config_dir, project_files, read_json
+from .front_matter import split_front_matter
 
 __all__ = (
     "Trust",
@@ -32,12 +33,10 @@ __all__ = (
 Trust = Literal["nothing", "trusted", "unknown", "changed"]
 """`nothing`: the project configures nothing that needs trust. `changed`: it did not look like this when trusted."""
 
-_DEFINITION_FOLDERS = (".claude/agents", ".agents/agents", ".decurion/agents")
 _SCRIPT_FOLDERS = (".claude/hooks", ".decurion/hooks")
 _OTHER_FILES = (".mcp.json",)
 _WORD = re.compile(r"[^\s\"'`;|&<>()]+")
 _PROJECT = re.compile(r"\$\{?(?:CLAUDE|DECURION)_PROJECT_DIR\}?/?")
-_HOOKS_KEY = re.compile(r"(?m)^\s*[\"']?hooks[\"']?\s*:")
 _LARGEST = 10_000_000
 """Bytes of one file that are part of the digest; of a larger one, which no script is, so are its size and last change."""
 
@@ -70,17 +69,25 @@ def _executable(project: Path) -> Iterator[tuple[str, bytes]]:
         if any(loosens):
             yield str(file.relative_to(project)), json.dumps(loosens, sort_keys=True).encode()
             named |= set(_named_scripts(said.get("hooks"), project))
-    for folder in _DEFINITION_FOLDERS:
-        for path in _files(project / folder):
-            content = _read(path)
-            head = content.decode("utf-8", "replace").split("\n---", 1)[0]
-            if path.suffix == ".md" and _HOOKS_KEY.search(head):
-                yield str(path.relative_to(project)), head.encode()
-                named |= set(_named_scripts(head, project))
+    for path in (path for folder in DEFINITION_FOLDERS for path in _files(project / folder)):
+        head = _head(path)
+        if hooks := head.get("hooks"):
+            yield str(path.relative_to(project)), repr(head).encode()
+            named |= set(_named_scripts(hooks, project))
     named |= {path for folder in _SCRIPT_FOLDERS for path in _files(project / folder)}
     named |= {project / name for name in _OTHER_FILES if (project / name).is_file()}
     for path in named:
         yield f"file:{path.relative_to(project)}", _read(path)
+
+
+def _head(path: Path) -> Mapping[str, Any]:
+    """Give the fields of a definition's head; of what is none, or cannot be read, none: it is refused and runs nothing."""
+    if path.suffix != ".md":
+        return {}
+    try:
+        return split_front_matter(_read(path).decode())[0]
+    except (ConfigError, UnicodeDecodeError):
+        return {}
 
 
 def _allowed(permissions: object) -> object:

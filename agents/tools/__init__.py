@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from .bash import bash
 from .edit_file import edit_file
-from .front_matter import split_front_matter
 from .glob import glob
 from .grep import grep
 from .load_skill import for_skills, load_skill
@@ -58,7 +57,6 @@ __all__ = (
     "output_of",
     "prepare",
     "read_file",
-    "split_front_matter",
     "todo_write",
     "tool",
     "tools_for",

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from decurion.hooks import ConfigError
+from decurion.hooks.front_matter import split_front_matter
 from decurion.hooks.regular import read_regular
-
-from .front_matter import split_front_matter
 
 PROJECT_FOLDERS = (".decurion/skills", ".claude/skills", ".agents/skills")
 """Where a project keeps its skills; of two with one name the earlier folder's counts."""

@@ -1,11 +1,14 @@
-"""Markdown files with a YAML head, the form of skills and agent definitions."""
+"""Markdown files with a YAML head, the form of skills and agent definitions.
+
+One reader for all who look at a head: who is asked for trust must see the hooks that will run, however they are spelt.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, cast
 
-from decurion.hooks import ConfigError
+from .errors import ConfigError
 
 FENCE = "---"
 
