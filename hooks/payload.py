@@ -1,7 +1,6 @@
-"""What hook programs read: events in the words of the ecosystem, and its tool calls in ours.
+"""What hook programs that *we* start read: events in the words of the ecosystem, its tool calls in both spellings.
 
-The format is Claude Code's (its hooks reference). `payload` writes for hook programs that *we* start; `read_request`
-reads what a product writes that starts `decurion hook`.
+The format is Claude Code's (its hooks reference). `request` reads what a product writes that starts `decurion hook`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from .read_file import read_file
 from .skills import FoundSkills, Skill, find_skills
 from .todo_list import Reminder, TodoItem, TodoStore
 from .todo_write import todo_write
-from .tool import Limits, Output, Tool, ToolContext, output_of, prepare, tool, validate
+from .tool import Limits, Output, Tool, ToolContext, output_of, prepare, tool
 from .write_file import write_file
 
 TOOLS: Mapping[str, Tool] = {
@@ -60,6 +60,5 @@ __all__ = (
     "todo_write",
     "tool",
     "tools_for",
-    "validate",
     "write_file",
 )

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from decurion.hooks import ToolError
 
+from ..texts import NO_OUTPUT
 from .capture import Capture, Captured
 from .environment import command_environment
 from .process import Ended, run_to_end
@@ -76,7 +77,7 @@ def _not_started(workspace: Path, error: OSError) -> str:
 
 def _text(captured: Captured, ended: Ended, seconds: float) -> str:
     output = captured.text.rstrip("\n")
-    shown = output if output.strip() else "(no output)"
+    shown = output if output.strip() else NO_OUTPUT
     return "\n".join([shown, *(f"[{note}]" for note in _notes(ended, seconds))])
 
 

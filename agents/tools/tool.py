@@ -139,15 +139,6 @@ def prepare(tool: Tool, args: Args) -> Args:
     return whole_numbers(tool.input_schema, renamed)
 
 
-def validate(tool: Tool, args: Args) -> None:
-    """Check arguments as `prepare` does, keeping nothing.
-
-    Raises:
-        ToolError: names the argument that is wrong and shows the right form.
-    """
-    prepare(tool, args)
-
-
 def _rename(tool: Tool, args: Args) -> dict[str, Any]:
     """Put other names of arguments that models are used to into the tool's own spelling."""
     own = tool.input_schema.get("properties", {})

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, cast
 
 import pytest
 
-from decurion.agents.tools import TOOLS, Output, ToolContext, output_of, prepare, tool, validate
+from decurion.agents.tools import TOOLS, Output, ToolContext, output_of, prepare, tool
 from decurion.agents.tools.schema import surely_fits
 from decurion.hooks import ToolError
 from tests.agents.tools.kit import call, context
@@ -75,7 +75,7 @@ async def test_a_call_reaches_the_function(tmp_path: Path) -> None:
 )
 def test_a_wrong_argument_is_named_and_the_right_form_shown(args: dict[str, Any], told: str) -> None:
     with pytest.raises(ToolError) as error:
-        validate(count_lines, args)
+        prepare(count_lines, args)
     assert told in str(error.value)
     assert '"path": "string", "kind": "all|blank (optional)", "most": "integer|null (optional)"' in str(
         error.value
@@ -84,7 +84,7 @@ def test_a_wrong_argument_is_named_and_the_right_form_shown(args: dict[str, Any]
 
 def test_a_huge_wrong_value_does_not_fill_the_error() -> None:
     with pytest.raises(ToolError) as error:
-        validate(count_lines, {"path": ["x" * 100_000]})
+        prepare(count_lines, {"path": ["x" * 100_000]})
     assert len(str(error.value)) < 1000
 
 
