@@ -13,11 +13,11 @@ from decurion.hooks import UsageError
 
 from ..given import Sectioned, in_folder, not_empty, section
 from ..naming import program
-from .run import ENGINE, LAW, MODEL, options, recalled, session_options
+from ..options import LimitOptions, SessionOptions, WorkOptions
+from .run import ENGINE, LAW, MODEL, law_options, model_options, options, recalled, said
 
 if TYPE_CHECKING:
     from ..campaign import Entry, Ledger, Plan, Report
-    from ..options import SessionOptions
 
 _target, _work = section("Targets"), section("Work")
 
@@ -141,12 +141,17 @@ def status_command(session: str, folder: Path, *, as_json: bool) -> int:
 
 
 def _session(given: dict[str, Any], plan: Plan) -> SessionOptions:
-    """The session that a campaign runs in: always isolated, its own way of being checked."""
-    rest = {
-        "max_turns": None, "max_budget_usd": plan.budget_usd, "max_tokens_total": None, "timeout": None,
-        "subagent_timeout": None, "reminder": 0, "verify": "", "worktree": True, "agents_json": "", "system_extra": "",
-    }  # fmt: skip
-    return session_options({**given, **rest, "setup": plan.setup, "parallel": plan.parallel})
+    """Give the options of the session that a campaign runs in: always isolated, its own way of being checked."""
+    return SessionOptions(
+        workspace=given["folder"],
+        model=model_options(given),
+        limits=LimitOptions(usd=plan.budget_usd, running_at_once=plan.parallel, reminder_every=0),
+        law=law_options(given),
+        work=WorkOptions(
+            isolation="worktree", engine=given["engine"], setup=plan.setup, apply=given["apply"]
+        ),
+        said=said(given),
+    )
 
 
 def _run(wanted: SessionOptions, plan: Plan, given: dict[str, Any]) -> int:

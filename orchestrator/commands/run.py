@@ -128,13 +128,15 @@ def recalled(given: dict[str, Any], folder: Path) -> dict[str, Any]:
     return {**given, **{name: before[name] for name in unsaid if name in given and name in KEPT}}
 
 
-def _said(given: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of a command line; a file's name must be found from another folder, too."""
+def said(given: dict[str, Any]) -> dict[str, Any]:
+    """Give what is kept of a command line; a file's name must be found from another folder, too."""
     rules = given["rules_file"]
-    return {name: given[name] for name in KEPT} | {"rules_file": str(Path(rules).resolve()) if rules else ""}
+    kept = {name: given[name] for name in KEPT if name in given}
+    return kept | {"rules_file": str(Path(rules).resolve()) if rules else ""}
 
 
-def _model_options(given: dict[str, Any]) -> ModelOptions:
+def model_options(given: dict[str, Any]) -> ModelOptions:
+    """Turn the options of `MODEL` into the values that the library takes."""
     return ModelOptions(
         name=given["model"],
         subagent=given["subagent_model"],
@@ -148,8 +150,19 @@ def _model_options(given: dict[str, Any]) -> ModelOptions:
     )
 
 
+def law_options(given: dict[str, Any]) -> LawOptions:
+    """Turn the options of `LAW` into the values that the library takes."""
+    return LawOptions(
+        rules_file=given["rules_file"] or "",
+        trust_project=given["trust_project"],
+        permission_mode=given["permission_mode"],
+        allowed=given["allowed"],
+        disallowed=given["disallowed"],
+    )
+
+
 def session_options(given: dict[str, Any]) -> SessionOptions:
-    """Turn the command line into the values that the library takes.
+    """Turn the whole command line into the values that the library takes.
 
     Raises:
         UsageError: options contradict each other.
@@ -160,7 +173,7 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
         )
     return SessionOptions(
         workspace=given["folder"],
-        model=_model_options(given),
+        model=model_options(given),
         limits=LimitOptions(
             lead_turns=given["max_turns"],
             usd=given["max_budget_usd"],
@@ -170,13 +183,7 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
             running_at_once=given["parallel"],
             reminder_every=given["reminder"],
         ),
-        law=LawOptions(
-            rules_file=given["rules_file"] or "",
-            trust_project=given["trust_project"],
-            permission_mode=given["permission_mode"],
-            allowed=given["allowed"],
-            disallowed=given["disallowed"],
-        ),
+        law=law_options(given),
         work=WorkOptions(
             isolation="worktree" if given["worktree"] else "none",
             engine=given["engine"],
@@ -187,7 +194,7 @@ def session_options(given: dict[str, Any]) -> SessionOptions:
         agents_json=given["agents_json"],
         system_extra=given["system_extra"],
         resume=given.get("resume") or "",
-        said=_said(given),
+        said=said(given),
     )
 
 
