@@ -16,6 +16,7 @@ from .settings import ClientSettings, Endpoint
 CONNECT_SECONDS = 10.0
 CONTEXT_EDITING = "context-management-2025-06-27"
 COMPACTION = "compact-2026-09-04"
+KEPT_AS_IT_IS = frozenset({307, 308})
 KEEP_ALIVE = 60.0  # seconds; the SDK's five opened 7,281 connections for 1,001 agents
 
 
@@ -75,6 +76,7 @@ def _transport(settings: ClientSettings) -> httpx2.AsyncClient:
             max_connections=width, max_keepalive_connections=width, keepalive_expiry=KEEP_ALIVE
         ),
         "timeout": _timeout(settings),
+        "event_hooks": {"response": [_stay]},
     }
     if settings.endpoint.base_url.startswith("http://"):
         # Reading the certificates of all authorities takes 30 ms, and a local server has none. A context that knows
@@ -83,6 +85,28 @@ def _transport(settings: ClientSettings) -> httpx2.AsyncClient:
     if _on_trio():
         return anthropic.DefaultAsyncHttpxClient(**options)
     return anthropic.DefaultAioHttpClient(**options)
+
+
+class SentElsewhere(Exception):  # named for what came
+    """Raised where a redirect is not followed; the text says which."""
+
+
+async def _stay(response: httpx2.Response) -> None:
+    """Follow a redirect only where the same request goes to the same server.
+
+    httpx makes an empty GET of any other, and takes the key along to wherever it leads.
+    """
+    if not response.has_redirect_location:
+        return
+    location = response.headers["location"]
+    try:
+        to = response.url.join(location)
+    except httpx2.InvalidURL:
+        raise SentElsewhere(f"{response.status_code}: {location[:200]}") from None
+    here = response.url
+    at_home = (to.scheme, to.host, to.port) == (here.scheme, here.host, here.port)
+    if not at_home or response.status_code not in KEPT_AS_IT_IS:
+        raise SentElsewhere(f"{response.status_code}: {to}"[:200])
 
 
 def _timeout(settings: ClientSettings) -> httpx2.Timeout:

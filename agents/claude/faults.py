@@ -7,10 +7,13 @@ odd order of events a plain `RuntimeError`; what `accumulate_event` makes of non
 from __future__ import annotations
 
 import errno
+import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
+from math import isfinite
 from time import time
 from typing import Any, cast
 
@@ -27,6 +30,7 @@ from ..errors import (
     UnknownModel,
     Unreachable,
 )
+from .door import SentElsewhere
 from .reply import ErrorReply, Garbled, object_of
 from .settings import KEY_REMEDY, Endpoint
 from .stream import NotAnApi
@@ -48,6 +52,8 @@ TOO_LONG = re.compile(
     r"|request_too_large|maximum prompt length",
     re.IGNORECASE,
 )
+PAGE = re.compile(r"\s*<(!doctype|html|head|body|\?xml)", re.IGNORECASE)
+TITLE = re.compile(r"<title[^>]*>([^<]*)</title", re.IGNORECASE)
 UNBOUND = re.compile(r"bound to a different conversation|Invalid `signature` in `thinking`|compaction")
 LOAD = frozenset({429, 503, 529})
 NOT_OFFERED = 501
@@ -110,7 +116,7 @@ def failure_of(error: Exception, endpoint: Endpoint, model: str) -> Failure:
 
 def _status_failure(error: anthropic.APIStatusError, endpoint: Endpoint, model: str) -> Failure:
     kind, said = _error_in(error.body)
-    said = said or error.message.removeprefix(f"Error code: {error.status_code}").removeprefix(" - ")
+    said = said or _words(error.message.removeprefix(f"Error code: {error.status_code}").removeprefix(" - "))
     if 300 <= error.status_code < 400:
         where = endpoint.base_url or f"the {endpoint.provider} API"
         return Failure(
@@ -171,6 +177,8 @@ def _refusal(status: int, said: str, endpoint: Endpoint, model: str) -> ModelErr
 def _connection_failure(error: Exception, where: str) -> Failure:
     """Silence, nothing there, something else there, or a connection that broke."""
     chain = list(_chain(error))
+    if told := _not_the_api(chain):
+        return Failure(Unreachable(f"{where} {told}. Check ANTHROPIC_BASE_URL."))
     if any(isinstance(link, httpx2.ConnectTimeout) for link in chain):
         told = f"Cannot reach {where} (no answer). Check ANTHROPIC_BASE_URL and the network."
         return Failure(Unreachable(told), retry=True)
@@ -178,12 +186,6 @@ def _connection_failure(error: Exception, where: str) -> Failure:
         return Failure(
             Overloaded(f"{where} fell silent in the middle of a request. Try again later."), retry=True
         )
-    if isinstance(error, NotAnApi):
-        return Failure(
-            Unreachable(f"{where} answers with a page ({error}), not as an API. Check ANTHROPIC_BASE_URL.")
-        )
-    if any(isinstance(link, httpx2.UnsupportedProtocol) for link in chain):
-        return Failure(Unreachable(f"{where} is no address of a server. Check ANTHROPIC_BASE_URL."))
     said = _say(chain[-1])
     broke = any(getattr(link, "errno", None) in BROKEN or "disconnect" in str(link).lower() for link in chain)
     if not broke and any(isinstance(link, (httpx2.ConnectError, ConnectionRefusedError)) for link in chain):
@@ -192,6 +194,18 @@ def _connection_failure(error: Exception, where: str) -> Failure:
             retry=True,
         )
     return Failure(Overloaded(f"The connection to {where} broke ({said}). Try again."), retry=True)
+
+
+def _not_the_api(chain: Sequence[BaseException]) -> str:
+    """Say what stands at the address if it is no API; nothing if it may be one."""
+    for link in chain:
+        if isinstance(link, SentElsewhere):
+            return f"sends elsewhere ({link}), where neither key nor conversation goes"
+        if isinstance(link, NotAnApi):
+            return f"answers with a page ({link}), not as an API"
+        if isinstance(link, httpx2.UnsupportedProtocol):
+            return "is no address of a server"
+    return ""
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -205,13 +219,22 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 def _error_in(body: object) -> tuple[str, str]:
     """Type and message of the API's error object, wherever a server put it."""
     if not isinstance(body, dict):
-        return "", str(body or "")[:500]
+        return "", _words(str(body or ""))
     fields = cast("dict[str, Any]", body)
-    inner: Any = fields.get("error", fields)
+    inner: Any = fields.get("error") or fields
     if not isinstance(inner, dict):
-        return "", str(inner)[:500]
+        return "", _words(str(inner))
     inside = cast("dict[str, Any]", inner)
-    return str(inside.get("type", "")), str(inside.get("message", ""))[:500]
+    return str(inside.get("type", "")), _words(str(inside.get("message") or inside.get("detail") or ""))
+
+
+def _words(text: str) -> str:
+    """Give a server's words as one line of bounded length; of a page, which a proxy sends, its title."""
+    if PAGE.match(text):
+        found = TITLE.search(text)
+        title = " ".join(html.unescape(found[1]).split()) if found else ""
+        text = f"a page, {title!r}" if title else "a page"
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())[:500]
 
 
 def _code_in(body: Mapping[str, Any]) -> int:
@@ -224,14 +247,19 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that the server asks to wait: `retry-after-ms`, or `retry-after` as a number or a date."""
     try:
         if milliseconds := headers.get("retry-after-ms"):
-            return max(0.0, float(milliseconds) / 1000)
+            return _wait(float(milliseconds) / 1000)
         if not (value := headers.get("retry-after")):
             return None
         if value.strip().replace(".", "", 1).isdigit():
-            return float(value)
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
-    except ValueError:
+            return _wait(float(value))
+        until = parsedate_to_datetime(value)
+        return _wait((until if until.tzinfo else until.replace(tzinfo=UTC)).timestamp() - time())
+    except (ValueError, OverflowError):
         return None
+
+
+def _wait(seconds: float) -> float | None:
+    return max(0.0, seconds) if isfinite(seconds) else None
 
 
 def _say(error: BaseException) -> str:

@@ -70,7 +70,7 @@ def received(message: dict[str, Any], arguments: dict[int, str], taken: Abstract
         id=str(message.get("id") or ""),
         model=str(message.get("model") or ""),
         content=tuple(content),
-        stop_reason=stop_reason,
+        stop_reason=str(stop_reason),
         usage=_usage(object_of(message.get("usage"))),
         malformed=malformed,
     )

@@ -85,7 +85,10 @@ async def _receive_events(stream: Events, reader: Reader) -> Received:
             with anyio.move_on_after(DRAIN):
                 await _read_on(stream)  # or the connection could not be used again
             content, arguments = blocks.whole()
-            return received({**message, "content": content}, arguments, reader.taken)
+            # A server that has nothing to stream may put all of it into the message's start.
+            return received(
+                {**message, "content": content or message.get("content") or []}, arguments, reader.taken
+            )
         else:
             blocks.take(_no_error(event))
     raise Garbled("the stream ended before the reply did")
@@ -123,22 +126,24 @@ class Blocks:
 
     def __init__(self, report: Callable[[Progress], None]) -> None:
         self._report = report
-        self._newest: dict[Any, _Pieces] = {}
+        self._newest: dict[int, _Pieces] = {}
         self._all: list[_Pieces] = []
 
     def take(self, event: dict[str, Any]) -> None:
         """Take in a block's start or a fragment; other events (a ping, a block's end, what comes in future) say nothing."""
         kind = event.get("type")
         if kind == "content_block_start":
-            self._begin(event["index"], object_of(event.get("content_block")))
+            self._begin(_place(event), object_of(event.get("content_block")))
         elif kind == "content_block_delta" and (delta := object_of(event.get("delta"))):
-            self._newest[event["index"]].add(delta)
+            if (pieces := self._newest.get(_place(event))) is None:
+                raise Garbled("a part came of a block that had not begun")
+            pieces.add(delta)
             if (told := TOLD.get(delta.get("type", ""))) and (text := delta.get(told)):
                 self._report(Progress(told, text))
 
-    def _begin(self, place: Any, block: dict[str, Any]) -> None:
+    def _begin(self, place: int, block: dict[str, Any]) -> None:
         """Begin a block: another one even where the place was given before, as some servers count from zero."""
-        self._newest[place] = pieces = _Pieces(int(place or 0), {**block})
+        self._newest[place] = pieces = _Pieces(place, {**block})
         self._all.append(pieces)
         if block.get("type") == "tool_use":
             self._report(Progress("tool", str(block.get("name"))))
@@ -150,6 +155,17 @@ class Blocks:
             order: text for order, one in enumerate(in_order) if (text := one.joined("partial_json"))
         }
         return [one.whole() for one in in_order], arguments
+
+
+def _place(event: dict[str, Any]) -> int:
+    """The number of an event's block; where none is told, there is one block only."""
+    place: Any = event.get("index")
+    if type(place) is int:
+        return place
+    try:
+        return int(place or 0)
+    except (TypeError, ValueError):
+        raise Garbled(f"a block has the number {str(place)[:20]}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +180,7 @@ class _Pieces:
         kind: Any = delta.get("type")
         if name := JOINED.get(kind):
             self.fragments.setdefault(name, []).append(delta.get(name) or "")
-        elif kind == "citations_delta":
+        elif kind == "citations_delta" and "citation" in delta:
             self.block["citations"] = [*(self.block.get("citations") or ()), delta["citation"]]
         elif kind in REPLACED:
             self.block.update({name: value for name, value in delta.items() if name != "type"})

@@ -67,6 +67,8 @@ class Refusal:
     message: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     latency: float = 0.0
+    body: bytes | None = None
+    """Sent as it is in place of the error object, as a proxy would; its type is a page's unless `headers` says."""
 
 
 def say(text: str, **fields: Any) -> Answer:

@@ -144,6 +144,10 @@ class Api:
     async def _refuse(connection: Connection, refusal: Refusal) -> None:
         if refusal.latency:
             await anyio.sleep(refusal.latency)
+        if refusal.body is not None:
+            headers = {"content-type": "text/html", **refusal.headers}
+            await connection.send(refusal.status, refusal.body, headers)
+            return
         error = {
             "type": "error",
             "error": {"type": refusal.type, "message": refusal.message},

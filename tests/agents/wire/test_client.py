@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from email.utils import formatdate
+from time import time
 from typing import Any, cast
 
 import orjson
 import pytest
 
 from decurion.agents.claude import Endpoint, Patience, Switches
+from decurion.agents.claude.faults import retry_after
 from decurion.agents.claude.model import ClaudeModel
 from decurion.agents.errors import (
     AuthenticationFailed,
@@ -104,6 +107,77 @@ async def test_an_address_that_sends_nowhere_is_told_as_such() -> None:
         with pytest.raises(Unreachable, match="ANTHROPIC_BASE_URL"):
             await wire.ask()
         assert len(wire.api.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "location", "followed"),
+    [
+        (307, "/v1/messages?again", True),
+        (308, "/v1/messages?again", True),
+        (302, "/v1/messages", False),
+        (303, "/login", False),
+        (307, "http://127.0.0.1:9/v1/messages", False),
+        (308, "https://elsewhere.example/", False),
+        (307, "mailto:nobody", False),
+    ],
+)
+async def test_a_redirect_is_followed_only_with_the_same_request_to_the_same_server(
+    status: int, location: str, followed: bool
+) -> None:
+    """Neither key nor conversation goes to an address that nobody gave, and no request becomes another."""
+    async with wired([Refusal(status, "", "", {"location": location}), say("Here.")]) as wire:
+        if followed:
+            assert (await wire.ask()).text == "Here."
+            assert wire.api.requests[0].raw == wire.api.requests[1].raw
+            return
+        with pytest.raises(Unreachable, match=f"sends elsewhere \\({status}: .*ANTHROPIC_BASE_URL"):
+            await wire.ask()
+        assert len(wire.api.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b"<!DOCTYPE html><html><title>502 Bad\n Gateway</title>" + b"x" * 5000, "(502: a page, '502 Bad Gateway')"),
+        (b"<html>" + b"x" * 5000, "(502: a page)"),
+        (b'{"error": null, "message": "odd\\n\\u001b[31mnews"}', "(502: odd [31mnews)"),
+        (b'{"detail": "no such thing"}', "(502: no such thing)"),
+        (b"error code: 502", "(502: error code: 502)"),
+        (b"", "(502: no reason given)"),
+    ],
+)  # fmt: skip
+async def test_whatever_a_proxy_says_is_told_in_one_short_line(body: bytes, told: str) -> None:
+    async with wired(Refusal(502, "", "", body=body), patience=Patience(attempts=1)) as wire:
+        with pytest.raises(Overloaded) as caught:
+            await wire.ask()
+        assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after-ms": "150"}, 0.15),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "1.5 "}, 1.5),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "9" * 400}, None),
+        ({"retry-after-ms": "inf"}, None),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"retry-after": "Wed, 21 Oct 99999999 07:28:00 GMT"}, None),
+        ({}, None),
+    ],
+)
+def test_the_wait_that_a_server_asks_for_is_read_in_each_form(
+    headers: dict[str, str], seconds: float | None
+) -> None:
+    assert retry_after(headers) == seconds
+
+
+@pytest.mark.parametrize("zone", [" GMT", ""], ids=["with its zone", "without"])
+def test_a_date_to_wait_for_is_in_universal_time(zone: str) -> None:
+    date = formatdate(time() + 100, usegmt=True).removesuffix(" GMT") + zone
+    assert retry_after({"retry-after": date}) == pytest.approx(100, abs=2)
 
 
 async def test_a_page_instead_of_a_reply_is_told_at_once() -> None:

@@ -14,7 +14,8 @@ from decurion.agents.claude.stream import JOINED, REPLACED
 from decurion.agents.errors import BadRequest, ModelError, Overloaded, UnknownModel
 from decurion.agents.messages_api import Answer, Refusal
 from decurion.agents.messages_api.events import event
-from tests.loopback import begun, wired
+from decurion.agents.stop_reasons import next_step
+from tests.loopback import QUICK, begun, wired
 
 pytestmark = pytest.mark.anyio
 
@@ -81,6 +82,11 @@ TEXTS: dict[str, tuple[list[bytes], str]] = {
     "two ends": ([start(), *HELLO, end(usage={"output_tokens": 2}), end(None), STOP], "Hello."),
     "an end without a delta": ([start(), *HELLO, end(), end(delta=None), STOP], "Hello."),
     "an end in the start": ([start(stop_reason="end_turn"), *HELLO, STOP], "Hello."),
+    "all of it in the start": ([start(content=[{"type": "text", "text": "Hello."}]), end(), STOP], "Hello."),
+    "places that are texts and numbers": ([start(), HELLO[0].replace(b'"index":0', b'"index":"0"'), *HELLO[1:], end(), STOP], "Hello."),
+    "no places": ([start(), *[part.replace(b'"index":0,', b"") for part in HELLO], end(), STOP], "Hello."),
+    "a citation of nothing": ([start(), *said({"type": "citations_delta"}, text("Hello.")), end(), STOP], "Hello."),
+    "iterations that are none": ([start(usage={**USAGE, "iterations": 5}), *HELLO, end(), STOP], "Hello."),
     "a pair in two halves": ([start(), *[part.replace(b"UP", b"\\ud83d").replace(b"DOWN", b"\\ude00") for part in said(text("UP"), text("DOWN"))], end(), STOP], "\U0001f600"),
     "half a pair": ([start(), *[part.replace(b"UP", b"\\ud83d") for part in said(text("so UP"))], end(), STOP], "so \\ud83d"),
 }  # fmt: skip
@@ -145,6 +151,28 @@ async def test_an_error_is_named_wherever_it_stands(
         with pytest.raises(error) as caught:
             await wire.ask()
         assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [start(), HELLO[1]],
+        [start(), *said(place="x")],
+        [start(), *said(place=[0])],
+        [HELLO[1], start(), *HELLO],
+    ],
+    ids=["no beginning of a block", "a number that is none", "a list as number", "a part before the message"],
+)
+async def test_a_stream_that_makes_no_sense_is_told_in_words_and_asked_for_again(parts: list[bytes]) -> None:
+    good = Answer(({"type": "text", "text": "ok"},))
+    async with wired([Answer((), raw=[*parts, end(), STOP]), good], patience=QUICK) as wire:
+        assert (await wire.ask()).text == "ok"
+        assert "block" in wire.kinds("retry")[0].data["reason"]
+
+
+async def test_a_stop_reason_that_is_no_text_is_an_unknown_one() -> None:
+    async with wired(Answer((), raw=[start(), *HELLO, end(delta={"stop_reason": {"a": 1}}), STOP])) as wire:
+        assert next_step(await wire.ask()).action == "say"
 
 
 GOOD: list[dict[str, Any]] = [
