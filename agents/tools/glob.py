@@ -25,7 +25,7 @@ async def glob(
     names = Names(limit or ctx.limits.listed_files)
     searched = await search(ctx, scope, ["--files", "--null"], b"\0", names)
     lines = [searched.scope.show(name) for name in names.found] or [searched.nothing(pattern)]
-    lines += [f"[{note}]" for note in searched.notes(names.most, "files", ctx.limits.search_seconds)]
+    lines += [f"[{note}]" for note in searched.notes(names.most, "file", ctx.limits.search_seconds)]
     return Output("\n".join(lines), {"hits": len(names.found)})
 
 

@@ -48,7 +48,7 @@ async def grep(  # noqa: PLR0913, PLR0917 - the parameters are the tool's schema
     )
     searched = await search(ctx, scope, ["--json", "--binary", *options], b"\n", hits)
     lines = hits.lines or [searched.nothing(pattern)]
-    what = "files" if files_only else "matching lines"
+    what = "file" if files_only else "matching line"
     notes = searched.notes(hits.count, what, ctx.limits.search_seconds)
     if hits.binary:
         notes.append(f"binary, so not shown, but matching: {', '.join(hits.binary[:MAX_BINARY])}")

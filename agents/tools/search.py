@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from decurion.hooks import ToolError
+from decurion.hooks.counts import counted
 
 from .containment import Place, inside
 from .names import shown
@@ -147,7 +148,7 @@ class Searched:
         return f"Nothing was searched for {pattern!r}: {self.scope.show('.')} holds no file to look at."
 
     def notes(self, most: int, what: str, seconds: float) -> list[str]:
-        """Say in one line each why there may be more than what was found."""
+        """Say in one line each why there may be more than what was found; `what` is one of it, `most` how many are shown."""
         notes: list[str] = []
         if self.ran.timed_out:
             notes.append(
@@ -155,7 +156,7 @@ class Searched:
             )
         elif self.ran.stopped:
             notes.append(
-                f"only the first {most} {what} are shown; narrow path, glob or pattern, or raise limit"
+                f"only the first {counted(most, f'{what} is', f'{what}s are')} shown; narrow path, glob or pattern, or raise limit"
             )
         left = self.ran.left_out
         skipped = (

@@ -9,21 +9,12 @@ import click
 import orjson
 
 from decurion.hooks import UsageError, as_dict
-from decurion.hooks.audit import Report, verify
+from decurion.hooks.audit import Report
 from decurion.hooks.counts import counted
 
 from ..screen import visible
 
 _EXPECTED = re.compile(r"(\d+):([0-9a-f]{64})")
-
-
-def prove(log: Path, key: str | None, expected: tuple[int, str] | None) -> Report:
-    """Verify one log.
-
-    Raises:
-        AuditError: there is no log there, it is another version's, or the key is none.
-    """
-    return verify(str(log), public_key=key, expect=expected)
 
 
 def parse_expected(text: str | None) -> tuple[int, str] | None:

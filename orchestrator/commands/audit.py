@@ -133,11 +133,11 @@ def verify_logs(
 ) -> None:
     """Prove a log. Exit code 0: nothing altered, nothing missing; 1: damaged."""
     from decurion.hooks import AuditError
-    from decurion.hooks.audit import load_public
+    from decurion.hooks.audit import load_public, verify
 
     from ..audit.locate import all_logs, find_log
     from ..audit.proof import as_json as report_json
-    from ..audit.proof import as_text, parse_expected, prove
+    from ..audit.proof import as_text, parse_expected
 
     expected, damaged = parse_expected(expect), False
     try:
@@ -146,7 +146,7 @@ def verify_logs(
     except AuditError as error:
         raise UsageError(str(error)) from None
     for log in all_logs() if every else [find_log(session)]:
-        report = prove(log, key, expected)
+        report = verify(str(log), public_key=key, expect=expected)
         damaged = damaged or not report.ok
         click.echo(report_json(report) if as_json else as_text(report))
     ctx.exit(DAMAGED if damaged else 0)
