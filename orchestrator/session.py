@@ -42,6 +42,7 @@ from .sessions import keep_said
 if TYPE_CHECKING:
     from decurion.agents.catalogue import Catalogue
 
+    from .audit.tracer import Tracer
     from .isolation import Checkouts
 
 ENFORCEMENT = "static"
@@ -242,23 +243,13 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
         tracer = live_tracer()
         if tracer:
             stack.callback(tracer.close)
-        log = stack.enter_context(
-            AuditLog.open(
-                folder / "audit.jsonl",
-                session_id=session_id,
-                policy_sha256=law.law.digest,
-                enforcement=ENFORCEMENT,
-                observer=tracer.see if tracer else None,
-            )
-        )
-        wire.log = log
+        wire.log = log = stack.enter_context(_open_log(folder, session_id, law, tracer))
         if options.said:
             keep_said(folder, options.said)
         opened = Opened(session_id, folder, law, log, catalogue, model, name, listen, prices)
         shared = assemble(options, opened)
         if tracer:
-            bash = with_traceparent(shared.tools["bash"], tracer)
-            shared = replace(shared, tools={**shared.tools, "bash": bash})
+            shared = replace(shared, tools=with_traceparent(shared.tools, tracer))
         session = Session(session_id, folder, options, Team(shared), law, log, listen)
         async with recorded(session):
             from .isolation import isolated
@@ -269,6 +260,16 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
             )
             session.team.shared = replace(shared, workshop=session.isolation, runner=runner)
             yield session
+
+
+def _open_log(folder: Path, session_id: str, law: LawInForce, tracer: Tracer | None) -> AuditLog:
+    return AuditLog.open(
+        folder / "audit.jsonl",
+        session_id=session_id,
+        policy_sha256=law.law.digest,
+        enforcement=ENFORCEMENT,
+        observer=tracer.see if tracer else None,
+    )
 
 
 async def _read_everything(options: SessionOptions) -> tuple[Catalogue, LawInForce]:

@@ -36,11 +36,14 @@ def live_tracer(environ: Mapping[str, str] | None = None) -> Tracer | None:
     return Tracer(env)
 
 
-def with_traceparent(tool: Tool, tracer: Tracer) -> Tool:
-    """Give a tool whose programs find the trace of their call in `TRACEPARENT`."""
+def with_traceparent(tools: Mapping[str, Tool], tracer: Tracer) -> dict[str, Tool]:
+    """Give tools of which `bash`, if it is there, lets its programs find the trace of their call in `TRACEPARENT`."""
 
-    async def run(context: ToolContext, args: Mapping[str, Any]) -> str | Output:
-        environ = {**context.environ, **tracer.environ(context.ref, context.call_id)}
-        return await tool.run(replace(context, environ=environ), args)
+    def traced(tool: Tool) -> Tool:
+        async def run(context: ToolContext, args: Mapping[str, Any]) -> str | Output:
+            environ = {**context.environ, **tracer.environ(context.ref, context.call_id)}
+            return await tool.run(replace(context, environ=environ), args)
 
-    return replace(tool, run=run)
+        return replace(tool, run=run)
+
+    return {name: traced(tool) if name == "bash" else tool for name, tool in tools.items()}

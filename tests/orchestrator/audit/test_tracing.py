@@ -224,7 +224,12 @@ async def test_a_command_finds_its_trace_in_its_environment(
     context = ToolContext(child(1), tmp_path, tmp_path / "scratch", call_id="t1")
     with open_log(tmp_path / "audit.jsonl", observer=tracer.see) as log:
         log.write(child(1), "planned", tool_name="bash", tool_use_id="t1", input={"command": "env"})
-        result = await with_traceparent(TOOLS["bash"], tracer).run(context, {"command": "echo $TRACEPARENT"})
+        traced = with_traceparent(TOOLS, tracer)
+        result = await traced["bash"].run(context, {"command": "echo $TRACEPARENT"})
         expected = tracer.traceparent(LEAD.session_id, "agent-1", "t1")
     tracer.close()
+    assert traced["grep"] is TOOLS["grep"]
+    assert with_traceparent({"grep": TOOLS["grep"]}, tracer) == {
+        "grep": TOOLS["grep"]
+    }  # bash may be switched off
     assert output_of(result).content == expected
