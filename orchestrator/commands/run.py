@@ -28,6 +28,8 @@ _WITHOUT = ("cache", "thinking", "streaming", "count_tokens", "compaction", "sha
 
 def _names(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Split comma lists; commas inside parentheses belong to the rule they stand in."""
+    if not values:
+        return ()  # what splits them brings all tools along, and nothing is on the screen yet
     from ..permissions import split_rules
 
     return tuple(rule for value in values for rule in split_rules(value))
@@ -35,6 +37,8 @@ def _names(_context: click.Context, _parameter: click.Parameter, values: tuple[s
 
 def _refused(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Split as `_names`; a tool that nobody has may be a slip of the pen, and would refuse nothing in silence."""
+    if not values:
+        return ()
     from ..permissions import strangers
 
     rules = _names(context, parameter, values)

@@ -19,6 +19,9 @@ OURS_LATER = (
 )
 """What only sessions need that ask for it: worker programs, traces, checkouts."""
 
+LAYERS_LATER = ("decurion.agents.", "decurion.hooks.rules", "decurion.hooks.shell", "anyio")
+"""What comes after the first sign of life."""
+
 PROGRAM = """
 import gc, sys, types
 from pathlib import Path
@@ -37,10 +40,25 @@ class Model:
     async def aclose(self):
         pass
 
+class Screen:
+    def __init__(self, stream):
+        self._stream, self._shown = stream, False
+
+    def __getattr__(self, name):
+        return getattr(self._stream, name)
+
+    def write(self, text):
+        if not self._shown:
+            self._shown = True
+            Path(sys.argv[1] + "-at-first").write_text("\\n".join(set(sys.modules) - before))
+        return self._stream.write(text)
+
+sys.stderr = Screen(sys.stderr)
 client = types.ModuleType("decurion.agents.claude.model")  # so that the SDK, which is needed, is not loaded here
 client.ClaudeModel = Model
 sys.modules[client.__name__] = client
 from decurion.__main__ import main
+before = set(sys.modules)
 sys.exit(main(["run", "Go.", "-C", sys.argv[2]]))
 """
 
@@ -61,6 +79,8 @@ def test_what_draws_and_logs_is_loaded_after_the_first_request_has_left(tmp_path
     assert [name for name in loaded if name.startswith(OURS_LATER)] == []
     assert collecting == "True"
     assert shown.startswith("starting …")
+    at_first = (tmp_path / "loaded-at-first").read_text().splitlines()
+    assert [name for name in at_first if name.startswith(LAYERS_LATER)] == []
     assert "lead" in shown  # and drawn it is
     assert "All done." in shown
 
