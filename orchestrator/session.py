@@ -31,7 +31,7 @@ from decurion.hooks.audit import AuditLog, project_dir, session_dir
 
 from .applog import app_log, logging_listener
 from .assembly import Opened, assemble, find_definitions, read_prices, unpriced
-from .audit.tracing import live_tracer, with_traceparent
+from .audit.tracing import open_tracer, with_traceparent
 from .engines.runner import check_tools, open_runner
 from .law import LawInForce, law_in_force
 from .models import open_model
@@ -236,13 +236,12 @@ async def open_session(options: SessionOptions, listen: Listener = ignore) -> As
         wire = WireLog()
         model, name = await stack.enter_async_context(open_model(options.model, wire))
         prices = read_prices(options, name)
-        listen = logging_listener(stack.enter_context(app_log(folder, session_id)), listen)
+        own_log = stack.enter_context(app_log(folder, session_id))
+        listen = logging_listener(own_log, listen)
         refused = (f"{r.path} is not used: {r.reason}" for r in catalogue.refused)
         for note in (*law.notes, *refused, *unpriced(options, prices, catalogue)):
             listen(Notice(note))
-        tracer = live_tracer()
-        if tracer:
-            stack.callback(tracer.close)
+        tracer = stack.enter_context(open_tracer(own_log))
         wire.log = log = stack.enter_context(_open_log(folder, session_id, law, tracer))
         if options.said:
             keep_said(folder, options.said)

@@ -6,6 +6,7 @@ disturbs a session: the SDK drops it and the log stays the truth.
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Mapping
@@ -22,6 +23,11 @@ from .spans import Span, SpanMaker, input_tokens, nanoseconds
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 CLOSE_SECONDS = 2.0
 """How long sending what is left may take; the exporters would try an unreachable collector for ten seconds."""
+
+LOGGER = logging.getLogger("opentelemetry")
+LOGGER.addHandler(
+    logging.NullHandler()
+)  # without any, Python writes what exporters complain of across the screen
 
 _TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
 
@@ -146,7 +152,7 @@ class _Meters:
                 "opentelemetry.exporter.otlp.proto.http.metric_exporter"
             ).OTLPMetricExporter()
             reader = export.PeriodicExportingMetricReader(exporter)
-        self._provider = sdk.MeterProvider([reader], resource=resource)
+        self._provider = sdk.MeterProvider([reader], resource=resource, shutdown_on_exit=False)
         meter = self._provider.get_meter("decurion", __version__)
         self._tokens = meter.create_histogram("gen_ai.client.token.usage", unit="{token}")
         self._seconds = meter.create_histogram("gen_ai.client.operation.duration", unit="s")

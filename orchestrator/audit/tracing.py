@@ -5,8 +5,10 @@ A session that is not traced imports nothing of it.
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from decurion.agents.tools import Output, Tool, ToolContext
 
 if TYPE_CHECKING:
+    from ..applog import AppLog
     from .tracer import Tracer
 
 _ENDPOINTS = (
@@ -34,6 +37,34 @@ def live_tracer(environ: Mapping[str, str] | None = None) -> Tracer | None:
     from .tracer import Tracer
 
     return Tracer(env)
+
+
+@contextmanager
+def open_tracer(log: AppLog) -> Generator[Tracer | None]:
+    """Give the tracer that the environment asks for; what it complains of meanwhile goes to the session's own log."""
+    tracer = live_tracer()
+    if tracer is None:
+        yield None
+        return
+    from .tracer import LOGGER
+
+    handler = _ToLog(log)
+    LOGGER.addHandler(handler)
+    try:
+        yield tracer
+    finally:
+        tracer.close()
+        LOGGER.removeHandler(handler)
+
+
+class _ToLog(logging.Handler):
+    def __init__(self, log: AppLog) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with suppress(OSError, ValueError):  # a full disk, or a log that was closed meanwhile
+            self._log.lines.warning("tracing", message=record.getMessage())
 
 
 def with_traceparent(tools: Mapping[str, Tool], tracer: Tracer) -> dict[str, Tool]:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -15,11 +16,12 @@ from typing import Any
 import pytest
 
 from decurion.agents.tools import TOOLS, ToolContext, output_of
+from decurion.orchestrator.applog import app_log
 from decurion.orchestrator.audit.export import otlp
 from decurion.orchestrator.audit.select import all_records as records
 from decurion.orchestrator.audit.spans import Span, spans
 from decurion.orchestrator.audit.tracer import CLOSE_SECONDS
-from decurion.orchestrator.audit.tracing import live_tracer, with_traceparent
+from decurion.orchestrator.audit.tracing import live_tracer, open_tracer, with_traceparent
 from tests.hooks.audit.samples import LEAD, child, open_log, request, write_session
 
 
@@ -187,19 +189,22 @@ def test_a_session_is_traced_live_and_joins_the_callers_trace(
     assert not any(b"geheim" in body for _, _, body in collector.got)
 
 
-def test_a_collector_that_cannot_be_reached_holds_nobody_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_collector_that_cannot_be_reached_holds_nobody_up_and_fills_no_screen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("opentelemetry.sdk", reason="the extra otel is not installed")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
-    tracer = live_tracer()
-    assert tracer is not None
-    with open_log(tmp_path / "audit.jsonl", observer=tracer.see) as log:
-        log.write(LEAD, "session_start", source="startup")
-        log.write(LEAD, "session_end", reason="completed")
-    begin = time.monotonic()
-    tracer.close()
-    assert time.monotonic() - begin < CLOSE_SECONDS + 2
+    with app_log(tmp_path, "s") as own_log, ExitStack() as stack:
+        tracer = stack.enter_context(open_tracer(own_log))
+        assert tracer is not None
+        with open_log(tmp_path / "audit.jsonl", observer=tracer.see) as log:
+            log.write(LEAD, "session_start", source="startup")
+            log.write(LEAD, "session_end", reason="completed")
+        begin = time.monotonic()
+        stack.close()
+        assert time.monotonic() - begin < CLOSE_SECONDS + 2
+    assert capfd.readouterr().err == ""
+    assert "Connection refused" in (tmp_path / "decurion.log").read_text()
 
 
 def test_a_broken_observer_does_not_stop_the_log(tmp_path: Path) -> None:
