@@ -47,7 +47,14 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
             run_shell(m, st, inner, m.value(found[1].strip("{}\"' ")), name)
         for found in re.finditer(r"\bfile\s+delete\s+(?:-force\s+|--\s+)*([^;\n\]}]+)", m.hide(text)):
             run_shell(m, st, inner, m.value(f"rm -r -f {found[1].strip()}"), name)
+        for found in _TYPED.finditer(m.hide(text)) if name == "expect" else ():
+            if found[1].partition(" ")[0] in m.guarded:
+                run_shell(m, st, inner, m.value(found[1]), name)
     return None
+
+
+_TYPED = re.compile(r"\bsend\s+(?:--\s+)?\"([^\"\n]*?)(?:\\[rn])*\"")
+"""What expect types into the program that it runs."""
 
 
 def ansible(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:

@@ -32,6 +32,7 @@ from .python_texts import (
     globals_,
     import_,
     input_lines,
+    int_,
     joined_path,
     listdir,
     make_path,
@@ -188,7 +189,7 @@ EFFECTS: dict[str, Effect] = {
     "os.getenv": getenv, "os.environ.get": getenv, "os.environ.pop": getenv, "os.getcwd": folder, "os.chdir": chdir,
     "chr": chr_, "glob.glob": glob_, "glob.iglob": glob_, "os.listdir": listdir, "tempfile.mkdtemp": temporary, "tempfile.mktemp": temporary, "tempfile.gettempdir": scratch,
     "tempfile.NamedTemporaryFile": temporary_file, "tempfile.TemporaryFile": temporary_file,
-    "tempfile.TemporaryDirectory": temporary, "os.walk": walk, "os.fwalk": walk, "os.scandir": scandir, "fileinput.input": input_lines, "map": map_, "range": range_, "itertools.count": range_,
+    "tempfile.TemporaryDirectory": temporary, "os.walk": walk, "os.fwalk": walk, "os.scandir": scandir, "fileinput.input": input_lines, "map": map_, "range": range_, "int": int_, "itertools.count": range_,
     "shlex.split": shell_split, "globals": globals_, "locals": globals_, "vars": globals_,
 }  # fmt: skip
 """Dotted name to what a call of it does."""

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 def method(walker: Walker, target: Bound, node: ast.Call, args: Args, named: dict[str, object]) -> object:
     """A method of a known thing."""
     owner, name = target.owner, target.name
-    if name == "extractall" and (args or "path" in named):
-        emit(walker, "tar", literal("-x"), literal("-C"), walker.evaluator.text(named.get("path", *args[:1])))
-        return None
+    done = _by_method(walker, owner, name, args, named)
+    if done is not NotImplemented:
+        return done
     if isinstance(owner, PathText):
         given = [named[key] for key in ("target", "target_dir", "data", "mode") if key in named]
         return _path_method(walker, owner, name, node, [*args, *given])
@@ -38,6 +38,30 @@ def method(walker: Walker, target: Bound, node: ast.Call, args: Args, named: dic
     if isinstance(owner, Value):
         return _text_method(walker, owner, name, node, args)
     return loose(walker, f"?.{name}", node, args, named)
+
+
+def _by_method(walker: Walker, owner: object, name: str, args: Args, named: dict[str, object]) -> object:
+    """What a method's name tells by itself; NotImplemented if it tells nothing."""
+    if name == "extractall" and (args or "path" in named):
+        emit(walker, "tar", literal("-x"), literal("-C"), walker.evaluator.text(named.get("path", *args[:1])))
+        return None
+    if name in _SENDS and _may_send(owner) and (name != "put" or len(args) + len(named) > 1):
+        return EFFECTS["requests.delete" if name == "delete" else "requests.post"](walker, args, named)
+    return NotImplemented
+
+
+def _may_send(owner: object) -> bool:
+    """Tell whether this may be a session, a socket, a mail server: it is not known, or what a request gave."""
+    return isinstance(owner, Opened) or (isinstance(owner, Value) and owner.text is None)
+
+
+_SENDS = frozenset(
+    "post put patch delete request send sendall sendto sendmail send_message storbinary storlines upload_file"
+    " upload_fileobj put_object upload publish send_file send_document".split()
+)
+"""Methods of something unknown that send what they are given: sessions, sockets, mail, storage."""
+
+_CUTS = frozenset("split splitlines rsplit lstrip rstrip".split())
 
 
 def expand_user(walker: Walker, value: Value) -> Value:
@@ -123,6 +147,8 @@ def _path_value(walker: Walker, path: Value, name: str, node: ast.Call, args: Ar
 def _file_method(walker: Walker, owner: Opened, name: str, node: ast.Call, args: Args) -> object:
     if name in {"read", "readlines", "readline", "communicate", "json", "decode", "strip"}:
         return owner.content
+    if name in _CUTS and owner.content.is_opaque:
+        return owner.content
     if name in {"write", "writelines"} and args:
         walker.m.write(
             owner.path, walker.evaluator.text(args[0]), walker.m.trace[-1] if walker.m.trace else None
@@ -131,9 +157,6 @@ def _file_method(walker: Walker, owner: Opened, name: str, node: ast.Call, args:
 
         if owner.path.parts:
             put_file(walker.m, walker.st, owner.path, walker.evaluator.text(args[0]))
-        return None
-    if name in {"send", "sendall"}:
-        emit(walker, "curl", *(walker.evaluator.text(item) for item in args))
         return None
     return walker.evaluator.unknown(node)
 

@@ -117,6 +117,13 @@ def same_text(walker: Walker, args: Args, named: Named) -> object:
     return walker.evaluator.text(args[0]) if args else Value()
 
 
+def int_(walker: Walker, args: Args, named: Named) -> object:
+    """`int(text)`: what is not known stays what it came from."""
+    del named
+    text = walker.evaluator.text(args[0]) if args else Value()
+    return int(text.text) if text.text and text.text.strip().isdecimal() else text
+
+
 def getenv(walker: Walker, args: Args, named: Named) -> object:
     """`os.getenv`."""
     del named

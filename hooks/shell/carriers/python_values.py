@@ -166,7 +166,7 @@ class Evaluator:
             items = (
                 list(items.text)
                 if isinstance(items, Value) and items.text is not None
-                else [self.unknown(node)]
+                else [items if isinstance(items, Value) else self.unknown(node)]
             )
             items = [literal(item) if isinstance(item, str) else item for item in items]
         out: list[object] = []
@@ -181,11 +181,14 @@ class Evaluator:
         return out
 
     def lines_of(self, items: object) -> object:
-        """What a loop over standard input goes through."""
+        """What a loop over standard input or a file goes through."""
         if isinstance(items, Ref) and items.name in {"sys.stdin", "sys.stdin.buffer"}:
             from .python_files import standard_input
 
             return [standard_input(self.walker)]
+        if isinstance(items, Opened):
+            text = items.content.text
+            return items.content if text is None else [literal(line) for line in text.splitlines()]
         return items
 
     _generatorexp = _listcomp

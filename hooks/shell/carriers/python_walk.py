@@ -108,7 +108,10 @@ class Walker:
         elif isinstance(target, (ast.Tuple, ast.List)):
             items = found if is_items(found) else []
             for index, item in enumerate(target.elts):
-                self.bind(item, items[index] if index < len(items) else self.evaluator.unknown(target))
+                rest = (
+                    found if isinstance(found, Value) and found.is_opaque else self.evaluator.unknown(target)
+                )
+                self.bind(item, items[index] if index < len(items) else rest)
         elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
             self.names[f"{target.value.id}.{target.attr}"] = found
         elif isinstance(target, ast.Subscript):

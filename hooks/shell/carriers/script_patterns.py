@@ -62,7 +62,7 @@ OWN_FILES = re.compile(
 )
 """Files of its own that a source text loads."""
 RUST_JOIN = re.compile(r"Path(?:Buf)?::(?:new|from)\(\s*\"([^\"]*)\"\s*\)\s*\.join\(\s*\"([^\"]*)\"\s*\)")
-ANGLES = re.compile(r"<((?:~?/|\$ENV\{)[^<>\n]*)>")
+ANGLES = re.compile(r"<((?:~?/|\$ENV\{|(?=[\w./]*\*))[^<>\n]*)>")
 """Perl's `<~/x/*>`, which lists files."""
 KILL = re.compile(r"(?<![\w])(?:Process\.kill|process\.kill|posix_kill|kill)(?![\w])")
 NETWORK = re.compile(
@@ -110,6 +110,7 @@ HOMES = re.compile(
 )
 EXPANDED = re.compile(
     r"(?<![\w.])(?:join|resolve)(?=\(\s*['\"](?:/|~))\(\s*(?=['\"`])|(?:filepath|path)\.Join\(\s*(?=['\"`])|Paths?\.(?:get|of)\(\s*(?=['\"`])|(?:File\.expand_path|Pathname\.new|(?:require\(['\"](?:node:)?path['\"]\)|path)\.(?:join|resolve|normalize)|\w+\.join(?=\(\s*['\"](?:/|~))|File\.join|String)\(\s*(?=['\"`])"
+    r"|\bpath\.(?:join|resolve)\(\s*(?=[A-Za-z_$])"
 )
 LISTED = re.compile(r"(['\"])\s*,\s*(['\"])(?=[^'\"]*['\"]\s*(?:,|\)))")
 POSTFIX_RUN = re.compile(rf"({STRING})\s*\.\s*(?:execute\(|!)")

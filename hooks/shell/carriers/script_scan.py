@@ -47,7 +47,7 @@ from .script_patterns import (
     WRITE,
 )
 from .script_text import call_text, homes, joined, unescape
-from .script_words import Words
+from .script_words import Words, spread
 
 DELETES = re.compile(
     r"\bmethod['\"]?\s*(?::|=>)\s*['\"]DELETE|axios(?:['\"]\))?\.delete\(|(?<=\))\.delete\(\s*['\"]https?:|HTTP::Delete|\bgot\.delete\(",
@@ -253,10 +253,10 @@ class Scanner(Words):
         trees, single = list(DELETE_TREE.finditer(source)), list(DELETE.finditer(source))
         for found in trees:
             for word in self._first(source, found.end()):
-                self._emit("rm", *flags, word)
+                self._emit("rm", *flags, spread(word))
         for found in single:
             for word in self._first(source, found.end()) or self._topic():
-                self._emit("rm", flags[1], word)
+                self._emit("rm", flags[1], spread(word))
         for found in (*POSTFIX_DELETE.finditer(source), *EACH_DELETE.finditer(source)):
             self._emit("rm", *flags, self.m.value(unescape(found[1][1:-1])))
         if (trees or single) and WALK.search(source):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..events import Value, literal
+from ..events import Glob, Value, literal
 from ..machine import Frame, Machine, State
 from ..values import join, unknown
 from .script_patterns import (
@@ -133,3 +133,8 @@ class Words:
 
 def _distance(text: str) -> bool:
     return text.startswith(("/", "~", ".."))
+
+
+def spread(word: Value) -> Value:
+    """A word for everything here, as `glob("*")` finds it."""
+    return Value((Glob("*"),)) if word.text in {"*", "./*", "**", "**/*", "./**/*"} else word
