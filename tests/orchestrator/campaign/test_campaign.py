@@ -263,7 +263,7 @@ async def test_refused_calls_are_not_taken_for_nothing_to_do(site: Site) -> None
 
     report = await site.run(plan_of(retries=0), Refused())
     assert set(_states(report)) == {"failed"}
-    assert report.entries[0].reason == "nothing was changed, and 1 calls were refused: rule x forbids it"
+    assert report.entries[0].reason == "nothing was changed, and 1 call was refused: rule x forbids it"
 
 
 async def test_a_torn_ledger_is_read_up_to_the_tear(site: Site) -> None:
