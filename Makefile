@@ -4,6 +4,14 @@ PY := .venv/bin/python
 # The tests start hundreds of programs; without compiled files they take twice as long.
 unexport PYTHONDONTWRITEBYTECODE
 
+# A .venv whose Python went, or became another version, as by an upgrade of the system, is set up anew.
+VERSION := $(shell $(PY) -ISc 'import sys; print("python%d.%d" % sys.version_info[:2])' 2>/dev/null)
+ifneq ($(wildcard .venv/*.stamp),)
+ifeq ($(wildcard .venv/lib/$(or $(VERSION),none)/site-packages),)
+$(shell rm -rf .venv)
+endif
+endif
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format wheel bench bench-guard bench-audit bench-git bench-hook bench-wire bench-crash bench-interruptions bench-peers lock clean
 
