@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from decurion.agents.tools import TOOLS, ToolContext, find_skills, load_skill, tools_for
-from decurion.hooks.front_matter import split_front_matter
 from decurion.hooks import ConfigError, ToolError
+from decurion.hooks.front_matter import split_front_matter
 from tests.agents.tools.kit import context, text
 
 pytestmark = pytest.mark.anyio
