@@ -25,9 +25,8 @@ CLOSE_SECONDS = 2.0
 """How long sending what is left may take; the exporters would try an unreachable collector for ten seconds."""
 
 LOGGER = logging.getLogger("opentelemetry")
-LOGGER.addHandler(
-    logging.NullHandler()
-)  # without any, Python writes what exporters complain of across the screen
+# Without any handler Python writes what exporters complain of across the screen.
+LOGGER.addHandler(logging.NullHandler())
 
 _TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
 

@@ -26,7 +26,7 @@ TARGETS = (
     _target("--from-command", default="", callback=not_empty, metavar="CMD", help="Each line that a command prints."),
     _target("--grep", default="", callback=not_empty, metavar="REGEX", help="Files whose text matches."),
     _target("--in", "inside", multiple=True, metavar="GLOB", help="With --grep: only look into these."),
-    _target("--exclude", multiple=True, metavar="GLOB", help="Files that match are none."),
+    _target("--exclude", multiple=True, metavar="GLOB", help="Files to leave out."),
     _target("--group", type=int, metavar="N", help="Targets for each subagent. Default: 1."),
 )  # fmt: skip
 CONDUCT = (
