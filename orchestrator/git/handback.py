@@ -58,7 +58,7 @@ async def _deliver(place: Place, hub: Hub, commit: str, wanted: str, notices: li
     try:
         refs = await _refs(place)
         await _send(place, hub, commit, dict.fromkeys(refs.values()))
-        branch, old = await _free_branch(refs, hub, wanted, commit)
+        branch, old = await _free_branch(place, refs, hub, wanted, commit)
         await place.git.run("update-ref", f"refs/heads/{branch}", commit, old)
     except GitError as error:
         await hub.write(commit, "result", ref_part(wanted))
@@ -117,13 +117,22 @@ async def _is_ours(hub: Hub, branch: str, commit: str, there: str) -> bool:
     return there in told.splitlines()
 
 
-async def _free_branch(taken: Mapping[str, str], hub: Hub, wanted: str, commit: str) -> tuple[str, str]:
+async def _checked_out(place: Place, branch: str) -> bool:
+    """Whether a person works on a branch: moving it would make their checkout look changed."""
+    return bool(await place.git.line("for-each-ref", "--format=%(worktreepath)", f"refs/heads/{branch}"))
+
+
+async def _free_branch(
+    place: Place, taken: Mapping[str, str], hub: Hub, wanted: str, commit: str
+) -> tuple[str, str]:
     """A branch name that is free, or ours from before and only moved forward; with what it points at now."""
     stem = wanted if "refs/heads/decurion" not in taken else wanted.replace("/", "-", 1)
     number, name = 1, stem
     while any(ref == f"refs/heads/{name}" or ref.startswith(f"refs/heads/{name}/") for ref in taken):
-        there = taken.get(f"refs/heads/{name}")
-        if there is not None and await _is_ours(hub, name, commit, there):
+        there = taken.get(f"refs/heads/{name}", "")
+        if there == commit:
+            return name, there
+        if there and await _is_ours(hub, name, commit, there) and not await _checked_out(place, name):
             return name, there
         number += 1
         name = f"{stem}-{number}"

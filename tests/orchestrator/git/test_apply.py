@@ -286,6 +286,23 @@ async def test_a_branch_name_that_is_taken_is_not_overwritten(repository: Reposi
     assert (await isolation.hand_back()).branch == "decurion/s1-2"
 
 
+async def test_a_branch_of_ours_that_a_person_works_on_is_not_moved_under_them(
+    repository: Repository, result: Result
+) -> None:
+    isolation = await result({"README.md": b"agent\n"})
+    assert (await isolation.hand_back()).branch == "decurion/s1"
+    repository.git("switch", "-q", "decurion/s1")
+    assert (await isolation.hand_back()).branch == "decurion/s1"  # nothing new: it stays where it is
+    before = (repository.git("rev-parse", "HEAD"), repository.status())
+    tree = await isolation.open("more")
+    (tree.root / "README.md").write_bytes(b"more\n")
+    await isolation.integrate([await isolation.finish(tree, "more")])
+    assert (await isolation.hand_back()).branch == "decurion/s1-2"
+    assert (repository.git("rev-parse", "HEAD"), repository.status()) == before
+    repository.git("switch", "-q", "main")
+    assert (await isolation.hand_back()).branch == "decurion/s1"
+
+
 async def test_a_branch_below_our_name_is_gone_round(repository: Repository, result: Result) -> None:
     repository.git("branch", "decurion/s1/mine")
     isolation = await result({"README.md": b"agent\n"})
