@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sys
+from shutil import get_terminal_size
 
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """What moves the cursor, turns the reading direction, or cannot be written at all; lines and tabs are no harm."""
 _UNSEEN = re.compile("[\u200b-\u200f\u2028\u2029\ufeff]")
 """What takes no room, so that two texts look the same and are not. In prose it may be right; in a log it is shown."""
+_LEAST = 15
+"""Characters of a text that are shown however narrow the terminal is."""
 
 
 def can_draw() -> bool:
@@ -35,6 +38,13 @@ def visible(text: str) -> str:
 def cut(text: str, most: int) -> str:
     """Give a text of at most so many characters, with a sign where something was left out."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def room(taken: int, most: int) -> int:
+    """Give how many more characters, `most` at the most, fit on a line of the terminal; a few are always shown."""
+    if not sys.stdout.isatty():
+        return most
+    return min(most, max(_LEAST, get_terminal_size().columns - taken))
 
 
 def _spelt_out(found: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ import orjson
 
 from decurion.hooks.counts import counted
 
-from ..screen import visible
+from ..screen import room, visible
 from .summary import AgentSummary, Summary
 from .text import brief, money
 
@@ -28,15 +28,18 @@ def tree(summary: Summary) -> Iterator[str]:
 def _branch(agent: AgentSummary, summary: Summary, first: str, rest: str) -> Iterator[str]:
     children = [child for child in summary.agents.values() if child.parent == agent.id and child is not agent]
     mark, colour = _MARKS.get(agent.status, ("✗", "red"))
-    title = f"  {brief(agent.title, 60)}" if agent.title else ""
-    kind = f" ({visible(agent.type)})" if agent.type and agent.type != agent.id else ""
-    yield f"{first}{click.style(mark, fg=colour)} {click.style(visible(agent.id), bold=True)}{kind}{title}"
+    name = visible(agent.id)
+    kind = f" ({visible(agent.type)})" if agent.type and not agent.id.startswith(agent.type) else ""
+    taken = len(first) + len(mark) + len(name) + len(kind) + len("   ")
+    title = f"  {brief(agent.title, room(taken, 60))}" if agent.title else ""
+    yield f"{first}{click.style(mark, fg=colour)} {click.style(name, bold=True)}{kind}{title}"
     body = f"{rest}{'│ ' if children else '  '}  "
+    most = room(len(body) + len("files: "), 100)
     yield f"{body}{_facts(agent, whole=summary.started)}"
     if agent.files:
-        yield f"{body}files: {brief(', '.join(agent.files), 100)}"
+        yield f"{body}files: {brief(', '.join(agent.files), most)}"
     if said := _report_of(summary.path, agent.id):
-        yield f"{body}“{brief(said, 100)}”"
+        yield f"{body}“{brief(said, most)}”"
     for number, child in enumerate(children, 1):
         last = number == len(children)
         yield from _branch(

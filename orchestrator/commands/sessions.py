@@ -12,7 +12,7 @@ from decurion.hooks.counts import counted
 
 from ..given import in_folder, not_empty
 from ..naming import program
-from ..screen import on_a_line, on_screen
+from ..screen import cut, on_a_line, on_screen, room
 from ..sessions import SessionInfo, describe_session, find_session, session_folders
 
 
@@ -72,8 +72,9 @@ def clean(workspace: Path, session: str | None, *, yes: bool) -> None:
 
 
 def _line(info: SessionInfo) -> str:
-    when = info.changed.astimezone().strftime("%Y-%m-%d %H:%M")
-    return f"{info.id}  {when}  {info.status:<11} {counted(info.subagents, 'subagent'):>13}  {on_a_line(info.prompt[:70])}"
+    when = info.changed.astimezone().strftime("%m-%d %H:%M")  # the year is in the id
+    head = f"{info.id}  {when}  {info.status:<11} {counted(info.subagents, 'subagent'):>12}  "
+    return head + cut(on_a_line(info.prompt), room(len(head), 70))
 
 
 def _plain(info: SessionInfo) -> dict[str, object]:

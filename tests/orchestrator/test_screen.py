@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from decurion.orchestrator.screen import can_draw, on_a_line, on_screen
+from decurion.orchestrator.screen import can_draw, cut, on_a_line, on_screen, room, visible
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,23 @@ def test_a_picture_is_drawn_only_where_it_can_be_seen(
     with Path(os.devnull).open("w", encoding=encoding) as stream:
         monkeypatch.setattr(sys, "stderr", stream)
         assert not can_draw()
+
+
+def test_a_text_fills_the_rest_of_its_line_on_a_terminal_and_all_its_room_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert room(70, 60) == 60
+    master, terminal = os.openpty()
+    monkeypatch.setenv("COLUMNS", "80")
+    with os.fdopen(terminal, "w") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        assert [room(taken, 60) for taken in (10, 50, 79)] == [60, 30, 15]
+    os.close(master)
+
+
+def test_what_takes_no_room_is_seen_in_a_log() -> None:
+    assert visible("a\u200bb\nc\td") == r"a\u200bb\nc\td"
+    assert cut("abcdef", 4) == "abc…"
 
 
 def test_one_line_has_no_breaks_and_single_blanks() -> None:
