@@ -19,7 +19,13 @@ LEADS_OWN = ("todo_write", "task")
 
 @click.command()
 @in_folder("The folder to look in.")
-@click.option("--agents", "agents_json", default="", help="Further definitions as JSON, as `run` takes them.")
+@click.option(
+    "--agents",
+    "agents_json",
+    default="",
+    metavar="JSON",
+    help="Further definitions as JSON, as `run` takes them.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(folder: Path, agents_json: str, *, as_json: bool) -> int:
     """List the agent definitions in reach of a folder, and those refused and why."""

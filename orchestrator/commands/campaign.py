@@ -54,7 +54,7 @@ def command() -> None:
     """Run one change over many places, each in its own worktree, merged into one branch."""
 
 
-@command.command("run", cls=Sectioned)
+@command.command("run", cls=Sectioned, short_help="Run a campaign from a plan, from options, or both.")
 @click.argument("plan", required=False, type=click.Path(path_type=Path))
 @options(TARGETS, CONDUCT, MODEL, LAW, ENGINE, SHOW)
 @click.option("--dry-run", is_flag=True, help="Show the targets and an estimate; start nothing.")

@@ -42,14 +42,14 @@ def command(context: click.Context) -> int:
     return main()
 
 
-@command.command()
+@command.command(short_help="Put the hook program into a product's settings.")
 @_with_places
 def install(*, yes: bool, **place: bool) -> int:
     """Put the hook program into a product's settings: shown first, with a backup."""
     return _carry_out(planned_install(_settings_file(**place)), yes=yes)
 
 
-@command.command()
+@command.command(short_help="Take it out again, exactly.")
 @_with_places
 def uninstall(*, yes: bool, **place: bool) -> int:
     """Take the hook program out of a product's settings again, exactly."""

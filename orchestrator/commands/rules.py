@@ -57,7 +57,7 @@ def list_rules(*, rules: str | None, as_json: bool) -> None:
         click.echo(f"{counted(len(law.rules.rules), 'rule')}, digest {law.digest}")
 
 
-@command.command("test")
+@command.command("test", short_help="Try every example of the rules.")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 def test_rules(files: tuple[Path, ...]) -> None:
     """Try every example of the rules in force here, or of FILES on top of the shipped rules."""
@@ -110,7 +110,7 @@ def init(*, project: bool, force: bool) -> None:
     click.echo(f"wrote {path}")
 
 
-@command.command("import")
+@command.command("import", short_help="Take over another product's list.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--from", "form", type=click.Choice(["claude", "codex", "gemini"]), help="The format of FILE.")
 @click.option("--output", type=click.Path(path_type=Path), help="Write here; default: standard output.")

@@ -52,7 +52,7 @@ def show_session(workspace: Path, session: str) -> None:
         click.echo(f"\nGo on with: {program()} {info.go_on} {info.id}")
 
 
-@command.command("clean")
+@command.command("clean", short_help="Remove what is merged or saved; keep what is in doubt.")
 @click.argument("session", required=False, callback=not_empty)
 @click.option("--yes", is_flag=True, help="Really remove; without it the plan is only shown.")
 @click.pass_obj
