@@ -11,13 +11,16 @@ import sys
 
 
 def home_dir() -> str:
-    """Give the home folder: `HOME`, or what the system's list of users says where that is none."""
+    """Give the home folder: `HOME`, or where that is none what the system's list of users says, or `/`."""
     home = os.path.expanduser("~")
     if os.path.isabs(home):
         return home
     from pwd import getpwuid
 
-    return getpwuid(os.getuid()).pw_dir
+    try:
+        return getpwuid(os.getuid()).pw_dir
+    except KeyError:  # a user without an entry, as in containers; whoever writes there says what is wrong
+        return os.sep
 
 
 def config_dir() -> str:

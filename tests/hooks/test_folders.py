@@ -42,6 +42,12 @@ def test_a_relative_home_or_xdg_folder_leads_nothing_into_the_working_folder(
     assert claude_dir() == Path(home, ".claude")
 
 
+def test_a_user_whom_nobody_knows_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(os, "getuid", lambda: 2**31 - 7)
+    assert state_dir() == "/.local/state/decurion"
+
+
 def test_our_own_variables_are_taken_from_the_working_folder_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
