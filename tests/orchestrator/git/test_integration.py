@@ -16,7 +16,7 @@ from decurion.orchestrator.git import (
     conflicts_of_claims,
     matches,
 )
-from tests.orchestrator.git.repository import Repository
+from tests.orchestrator.git.repository import Repository, failing_git
 
 pytestmark = pytest.mark.anyio
 
@@ -299,3 +299,14 @@ def test_overlapping_claims_are_seen_before_anything_runs() -> None:
 )
 def test_patterns_of_paths(path: str, pattern: str, expected: bool) -> None:
     assert matches(path, [pattern]) is expected
+
+
+async def test_merges_that_were_computed_ahead_are_not_computed_again(
+    isolation: Isolation, work: MakeWork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    works = [await work(name, {f"{name}.txt": f"{name}\n", "README.md": f"# {name}\n"}) for name in "abc"]
+    await isolation.rehearse(works)
+    assert (isolation.head, await isolation.hub.refs("merged")) == (isolation.base, {})
+    monkeypatch.setenv("PATH", failing_git(tmp_path / "bin", "merge-tree", "fatal: computed again"))
+    done = await isolation.integrate(works)
+    assert ([w.agent_id for w in done.merged], len(done.left), len(done.matrix.pairs)) == (["a"], 2, 3)
