@@ -111,7 +111,14 @@ def _text_is(value: Value, pattern: str) -> bool:
     text = value.text
     if text is not None:
         return text == pattern or text_fits(text, pattern)
-    return text_fits(value.show(), pattern) or (value.has_glob and value.could_be(pattern))
+    shown = "".join(
+        part if isinstance(part, str) else getattr(part, "pattern", _HOLE) for part in value.parts
+    )
+    return text_fits(shown, pattern) or (value.has_glob and value.could_be(pattern))
+
+
+_HOLE = "\N{REPLACEMENT CHARACTER}"
+"""What an unknown piece reads as: one character, and none that a pattern names."""
 
 
 def _is_own_process(value: Value) -> bool:

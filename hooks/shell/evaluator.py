@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 
 
 def run_body(m: Machine, st: State, fr: Frame, body: tuple[Stmt, ...]) -> Outcome:
-    """Run a sub-shell's statements in its own state, then its traps."""
+    """Run a sub-shell's statements in its own state, then its traps: it takes over none."""
+    st.traps = ()
     outcome = run_stmts(m, st, fr, body)
     return run_traps(m, st, fr, outcome)
 

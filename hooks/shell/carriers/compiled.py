@@ -44,7 +44,7 @@ def build(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         run_source(m, st, inner, name, st.unread, ())
     named = [(value.text or "", content_of(m, st, value)) for value in event.argv]
     texts = [text for path, text in named if text is not None and SOURCES.search(path)]
-    if not texts:
+    if not texts and name not in fr.via:
         texts = [text for path, text in _made(st) if SOURCES.search(path)]
     for text in texts:
         run_source(m, st, inner, name, text, ())

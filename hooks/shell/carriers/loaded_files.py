@@ -59,7 +59,9 @@ _LINES = 400
 
 
 def follow(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
-    """Judge what the command wrote and this tool loads."""
+    """Judge what the command wrote and this tool loads; what it runs itself in turn is followed once more."""
+    if fr.via.count(event.name or "") > 1:
+        return
     wanted = re.compile(_LOADED[event.name or ""])
     named = _named(m, event)
     inner = fr.within(event.name or "")

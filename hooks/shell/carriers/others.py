@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from ...frozen import replace
 from ..code import note_unknown_code, run_shell
-from ..events import ExecEvent, Value
+from ..events import ExecEvent, Stdin, Value
 from ..machine import Frame, Machine, Outcome, State
 from ..options import after, values_of
 from ..redirects import content_of
@@ -40,16 +41,19 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         and not event.argv
     ):
         note_unknown_code(m, inner, unknown("standard input", fr.stdin.upstream), name)
+    inside = st.fork()
+    inside.unread, inner = None, replace(inner, stdin=Stdin("null"))
     texts: list[Value] = [*event.argv, *([given] if given is not None else [])]
     texts.extend(text for value in event.argv if (text := content_of(m, st, value)) is not None)
     for text in texts:
         for found in re.finditer(pattern, m.hide(text)):
-            run_shell(m, st, inner, m.value(found[1].strip("{}\"' ")), name)
+            run_shell(m, inside, inner, m.value(found[1].strip("{}\"' ")), name)
         for found in re.finditer(r"\bfile\s+delete\s+(?:-force\s+|--\s+)*([^;\n\]}]+)", m.hide(text)):
-            run_shell(m, st, inner, m.value(f"rm -r -f {found[1].strip()}"), name)
+            run_shell(m, inside, inner, m.value(f"rm -r -f {found[1].strip()}"), name)
         for found in _TYPED.finditer(m.hide(text)) if name == "expect" else ():
             if found[1].partition(" ")[0] in m.guarded:
-                run_shell(m, st, inner, m.value(found[1]), name)
+                run_shell(m, inside, inner, m.value(found[1]), name)
+    st.take_files(inside)
     return None
 
 

@@ -171,6 +171,11 @@ def glob_(walker: Walker, args: Args, named: Named) -> object:
 FRESH = "/tmp"  # noqa: S108 - how names of fresh files start, not a folder
 
 
+def made(walker: Walker, args: Args, named: Named) -> object:
+    """`tempfile.mkstemp()`: a descriptor and a path."""
+    return [walker.evaluator.unknown(ast.Constant("a descriptor")), temporary(walker, args, named)]
+
+
 def temporary(walker: Walker, args: Args, named: Named) -> object:
     """`tempfile`: a fresh name in the scratch folder."""
     del args, named

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 SHELL = re.compile(
-    r"(?<![\w$>])(?:Sys\.command|Unix\.system|exec\.Command(?:Context)?|(?:syscall|unix)\.Exec|system\*|require\(['\"]cross-spawn['\"]\)(?:\.sync)?|system|exec|popen|popen2|popen3|capture2e?|capture3|spawn|spawnSync|exec(?:File)?(?:Sync)?|execFile"
+    r"(?<![\w$>/])(?:Sys\.command|Unix\.system|exec\.Command(?:Context)?|(?:syscall|unix)\.Exec|system\*|require\(['\"]cross-spawn['\"]\)(?:\.sync)?|system|exec|popen|popen2|popen3|capture2e?|capture3|spawn|spawnSync|exec(?:File)?(?:Sync)?|execFile"
     r"|shell_exec|passthru|proc_open|pcntl_exec|os\.execute|io\.popen|Kernel\.(?:system|exec|spawn)|Process\.(?:spawn|exec)"
     r"|IO\.popen|PTY\.spawn|Open3\.\w+|qx|run|shell|do shell script|System\.cmd|os:cmd|:os\.cmd|Deno\.Command|Deno\.run|Bun\.spawn\w*"
     r"|Command::new|getRuntime\(\)\.exec|ProcessBuilder|Process\.Start|callCommand|callProcess|readProcess|readCreateProcess|rawSystem|run-shell-command|run-program"

@@ -20,8 +20,6 @@ from .script_patterns import (
     DELETE,
     DELETE_TREE,
     EACH_DELETE,
-    EACH_NAMED,
-    EACH_OF,
     EVAL,
     FETCHED,
     FETCHED_RUN,
@@ -54,10 +52,8 @@ DELETES = re.compile(
     re.IGNORECASE,
 )
 """A request that deletes."""
-MAX_EACH = 8
-"""Names of one list that are tried each in turn."""
 MAX_SHORT = 2000
-"""Characters of a source text that is gone through once for each of them."""
+"""Characters of a source text that is gone through once for each name of a list."""
 TRANSLATED = re.compile(r"\b(?:tr|y)/")
 """Perl's `tr`, after which a text is another one."""
 
@@ -71,8 +67,6 @@ class Scanner(Words):
         if self.language == "perl":
             source = ANGLES.sub(r"'\1'", source)
         source = joined(homes(source, self.m.places.home))
-        self._each: tuple[str, list[str]] = ("", [])
-        self._named_lists: dict[str, list[str]] = {}
         for found in list(CHDIR.finditer(source))[:1]:
             self._enter(source, found.end())
         self._assigned(source)
@@ -112,26 +106,6 @@ class Scanner(Words):
         for name, body in WORDS.findall(source):
             self._named_lists[name] = [text[1:-1] for text in re.findall(STRING, body)]
             self.names[name] = join([self._quoted(text) for text in re.findall(STRING, body)], " ")
-
-    def _lists(self, source: str) -> None:
-        """Names that stand for each of some literals: for the one that lies farthest away."""
-        for found in EACH_OF.finditer(source):
-            one, first, two, second, third, three, fourth, four = found.groups()
-            name, body = (one or two or three or four), str(first or second or third or fourth or "")
-            strings: list[str] = re.findall(STRING, body)
-            words = [text[1:-1] for text in strings] or (body.split() if fourth else [])
-            if name and words:
-                self._stands_for(name, words)
-        for found in EACH_NAMED.finditer(source) if self._named_lists else ():
-            groups = found.groups()
-            name = found["name"] or groups[0] or groups[2] or groups[4]
-            listed = found["list"] or groups[1] or groups[3] or groups[5]
-            if name and listed in self._named_lists:
-                self._stands_for(name, self._named_lists[listed])
-
-    def _stands_for(self, name: str, words: list[str]) -> None:
-        self.names[name] = self.m.value(max(words, key=lambda word: word.startswith(("/", "~", ".."))))
-        self._each = name, words[:MAX_EACH]
 
     def _enter(self, source: str, at: int) -> None:
         """Go on in the folder that the source changes to."""
@@ -250,7 +224,14 @@ class Scanner(Words):
 
     def _deletions(self, source: str) -> None:
         flags = (literal("-r"), literal("-f"))
-        trees, single = list(DELETE_TREE.finditer(source)), list(DELETE.finditer(source))
+        trees, single = (
+            [
+                found
+                for found in pattern.finditer(source)
+                if source[found.end() :].lstrip()[:1] not in {",", "}"}
+            ]
+            for pattern in (DELETE_TREE, DELETE)
+        )
         for found in trees:
             for word in self._first(source, found.end()):
                 self._emit("rm", *flags, spread(word))
@@ -270,7 +251,11 @@ class Scanner(Words):
 
     def _roots(self, source: str) -> list[Value]:
         """The folders named in a text that goes through a tree and deletes what it comes upon."""
-        texts = [unescape(found[0][1:-1]) for found in re.finditer(STRING, source)]
+        texts = [
+            unescape(found[0][1:-1])
+            for found in re.finditer(STRING, source)
+            if source[: found.start()].rstrip()[-1:] not in {"+", "."}
+        ]
         return [self.m.value(text) for text in texts if text.startswith(("/", "~", "..")) or text == "."]
 
     def _renames(self, source: str) -> None:

@@ -25,6 +25,11 @@ _HERE = re.compile(
     r"\b__dirname\b|\bimport\.meta\.dir(?:name)?\b|(?<![\w.])process\.cwd\(\)|\bDir\.pwd\b|(?<![\w.$>])getcwd\(\)"
 )
 """The folder that a script works in."""
+_TAKEN_JOIN = re.compile(
+    r"\{[^{}]*\b(?:join|resolve)\b[^{}]*\}\s*(?:=\s*require\(|from)\s*['\"](?:node:)?path\b"
+)
+_BARE_JOIN = re.compile(r"(?<![\w.])(join|resolve)\(")
+"""`const {join} = require('path')`: from then on it goes by its bare name."""
 _SYSOPEN = re.compile(rf"\bsysopen\s*\(?\s*((?:my\s+)?[$\w]+)\s*,\s*({STRING})\s*,\s*([\w\s|:+&]*)")
 _PATH_METHOD = re.compile(
     rf"\bpath\(\s*({STRING})\s*\)\s*->\s*(slurp|lines|openr|spew|append|openw|opena|touch|remove_tree|remove)\w*"
@@ -50,6 +55,8 @@ def homes(source: str, home: str) -> str:
     """Write the home and the current folder for what gives them, and join the pieces of a path."""
     quoted = f"'{home}'"
     source = _HERE.sub("'.'", source)
+    if _TAKEN_JOIN.search(source):
+        source = _BARE_JOIN.sub(r"path.\1(", source)
     source = RUST_JOIN.sub(r'"\1/\2"', source)
     source = re.sub(r"\$ENV\{['\"]?HOME['\"]?\}(?=/)", home, source)
     inside = re.sub(r"([$#]\{)\s*(?:" + HOMES.pattern + r")\s*\}", home, source)

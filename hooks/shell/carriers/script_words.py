@@ -10,6 +10,8 @@ from ..values import join, unknown
 from .script_patterns import (
     BETWEEN,
     DECODED,
+    EACH_NAMED,
+    EACH_OF,
     FUNCTION,
     JOIN,
     LISTS,
@@ -21,6 +23,9 @@ from .script_patterns import (
 )
 from .script_text import unescape
 
+MAX_EACH = 8
+"""Names of one list that are tried each in turn."""
+
 
 class Words:
     """Reads the literals of one source text, with what is known about its names."""
@@ -28,6 +33,8 @@ class Words:
     def __init__(self, m: Machine, st: State, fr: Frame, language: str, args: tuple[Value, ...]) -> None:
         self.m, self.st, self.fr, self.language, self.args = m, st, fr, language, args
         self.names: dict[str, Value] = {}
+        self._each: tuple[str, list[str]] = ("", [])
+        self._named_lists: dict[str, list[str]] = {}
 
     def _parameters(self, source: str) -> None:
         """A parameter stands for what the function is called with; of several, for what lies farthest away.
@@ -49,6 +56,26 @@ class Words:
                     self.names[parameter] = (
                         literal(max(texts, key=_distance)) if texts else literal(parameter)
                     )
+
+    def _lists(self, source: str) -> None:
+        """Names that stand for each of some literals: for the one that lies farthest away."""
+        for found in EACH_OF.finditer(source):
+            one, first, two, second, third, three, fourth, four = found.groups()
+            name, body = (one or two or three or four), str(first or second or third or fourth or "")
+            strings: list[str] = re.findall(STRING, body)
+            words = [text[1:-1] for text in strings] or (body.split() if fourth else [])
+            if name and words:
+                self._stands_for(name, words)
+        for found in EACH_NAMED.finditer(source) if self._named_lists else ():
+            groups = found.groups()
+            name = found["name"] or groups[0] or groups[2] or groups[4]
+            listed = found["list"] or groups[1] or groups[3] or groups[5]
+            if name and listed in self._named_lists:
+                self._stands_for(name, self._named_lists[listed])
+
+    def _stands_for(self, name: str, words: list[str]) -> None:
+        self.names[name] = self.m.value(max(words, key=lambda word: word.startswith(("/", "~", ".."))))
+        self._each = name, words[:MAX_EACH]
 
     def _changed(self, source: str, at: int) -> bool:
         """True if what follows a literal makes another text of it."""

@@ -180,6 +180,8 @@ REFUSED = {
     "a volume made smaller": "lvresize -L -10G vg/data",
     "a setting of the machine": "timedatectl set-time 2020-01-01",
     "packages that the machine needs": "dpkg --purge --force-all libc6",
+    "a trap inside a substitution": "x=$(trap 'rm -rf /srv' EXIT; date)",
+    "a path of a bare name": "node -e \"const {join}=require('path'); require('fs').rmSync(join('/srv','x'),{recursive:true})\"",
 }
 
 ALLOWED = {
@@ -257,6 +259,11 @@ ALLOWED = {
     "a session with a token": "python3 -c \"import requests,os; requests.Session().post('https://api.x.test', headers={'Authorization': 'Bearer '+os.environ['API_TOKEN']})\"",
     "an answer that is typed": 'expect -c \'spawn npm init; expect "name"; send "app\\r"; expect eof\'',
     "capabilities that are dropped": "docker run --cap-drop ALL alpine id",
+    "a trap before its variable": 'trap \'rm -rf "$tmp"\' EXIT; tmp=$(mktemp -d); cp -r src "$tmp"',
+    "a bare name of a path": "node -e \"const { rmSync, readdirSync } = require('fs'); const { join } = require('path'); for (const d of readdirSync('packages')) rmSync(join('packages', d, 'dist'), { recursive: true })\"",
+    "a fresh file of Python": "python3 -c \"import tempfile, os, subprocess; fd, path = tempfile.mkstemp(suffix='.sh'); os.chmod(path, 0o755); subprocess.run([path])\"",
+    "a source that runs its own tests": 'cat > ops.go <<\'EOF\'\npackage main\nimport ("os"; "os/exec")\nfunc main() { os.RemoveAll("build"); exec.Command("go", "test", "./...").Run() }\nEOF\ngo run ops.go',
+    "a session that is typed": 'expect <<\'EOF\'\nspawn ssh staging\nexpect "$ "\nsend "uptime\\r"\nexpect eof\nEOF',
 }
 
 
