@@ -15,6 +15,7 @@ from .texts import NO_MESSAGE, NO_OUTPUT, clean_value, is_blank
 
 IMAGE_BYTES = 5_600  # of text: an image of full size takes about 1,600 tokens
 SUMMARY = "<summary>\nWhat happened so far, in short; the messages themselves are gone.\n\n{text}\n</summary>"
+NO_IMAGE = "(An image stood here. It was taken out, for the API does not take it.)"
 COMPACTION = "compaction"
 """A summary that the API made and signed; first in a history, unchanged, or not at all."""
 UNMARKABLE = frozenset({"thinking", "redacted_thinking"})
@@ -72,6 +73,27 @@ def _plain(block: Block) -> Block:
     if block["type"] != COMPACTION:
         return block
     return {"type": "text", "text": SUMMARY.format(text=block.get("content") or "")}
+
+
+def without_images(message: Message) -> Message:
+    """Give a message with a note in place of each image, in results too; the same one where it has none."""
+    content: Any = message["content"]
+    if isinstance(content, str):
+        return message
+    blocks = [_without_image(block) for block in content]
+    same = all(new is old for new, old in zip(blocks, content, strict=True))
+    return message if same else {**message, "content": blocks}
+
+
+def _without_image(block: Block) -> Block:
+    if block["type"] == "image":
+        return {"type": "text", "text": NO_IMAGE}
+    parts: Any = block.get("content") if block["type"] == "tool_result" else None
+    if not isinstance(parts, list):
+        return block
+    shown = [_without_image(part) for part in cast("list[Block]", parts)]
+    same = all(new is old for new, old in zip(shown, cast("list[Block]", parts), strict=True))
+    return block if same else {**block, "content": shown}
 
 
 def image_surplus(block: Block) -> int:

@@ -104,7 +104,7 @@ class ContextKeeper:
             await self._counted(request, history)
         before = history.tokens
         if forced:
-            self._learned[request.model] = int(before * LEARNED)
+            self.learn(request.model, before)
         room = self.room(request)
         if not forced and before < FULL * room:
             return None
@@ -121,6 +121,10 @@ class ContextKeeper:
         if forced and history.tokens >= before:
             raise ContextOverflow("The history is too long, and there is nothing left to take out of it.")
         return dc_replace(done, before=before, after=history.tokens)
+
+    def learn(self, model: str, tokens: int) -> None:
+        """Take note that a history of so many tokens does not fit, whatever the tables say of the model's window."""
+        self._learned[model] = int(tokens * LEARNED)
 
     async def _counted(self, request: ModelRequest, history: History) -> None:
         """Have a history counted where only an estimate is known and it may matter."""

@@ -4,7 +4,8 @@ ModelError(DecurionError)
 ├── AuthenticationFailed    401, 403, no key: asked once, never again
 ├── UnknownModel            404
 ├── BadRequest              400 that is not about size; names the field
-│   └── StaleBlocks         400: thinking or a summary of the API's own that it no longer takes; send it without
+│   ├── StaleBlocks         400: thinking or a summary of the API's own that it no longer takes; send it without
+│   └── RefusedImages       400: an image that the API cannot read, or that this model does not take; likewise
 ├── ContextOverflow         400 "prompt is too long", 413: compact, or end with what is known
 ├── Overloaded              429, 5xx, 529, connection faults, cut streams, after the last retry
 ├── Unreachable             nothing answers at the address, after the last retry
@@ -39,6 +40,10 @@ class BadRequest(ModelError):
 
 class StaleBlocks(BadRequest):
     """Raised when the API no longer takes blocks that it made: something before them changed, or it is another door."""
+
+
+class RefusedImages(BadRequest):
+    """Raised when the API does not take an image of the history: a broken file, one of too many, a model without eyes."""
 
 
 class ContextOverflow(ModelError):

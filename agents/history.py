@@ -13,7 +13,7 @@ the finished bytes with the two moving marks of the prompt cache.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import overload
 
 from decurion.hooks import ToolResult
@@ -27,6 +27,7 @@ from .blocks import (
     mended_result,
     result_block,
     unbound,
+    without_images,
     without_thinking,
 )
 from .model import Block, Message, Reply
@@ -104,11 +105,18 @@ class History(Sequence[Message]):
 
     def unbind(self) -> bool:
         """Take out what the API binds to its surroundings: thinking, a summary of its own. Whether there was any."""
-        messages = list(map(unbound, self))
-        bound = any(new is not old for new, old in zip(messages, self, strict=True))
-        if bound:
-            self.replace(messages)
-        return bound
+        return self._change(unbound)
+
+    def take_out_images(self) -> bool:
+        """Put notes in the place of all images, for nobody says which the API refused. Whether there was any."""
+        return self._change(without_images)
+
+    def _change(self, changed: Callable[[Message], Message]) -> bool:
+        messages = list(map(changed, self))
+        if all(new is old for new, old in zip(messages, self, strict=True)):
+            return False
+        self.replace(messages)
+        return True
 
     # ---- what the API sees ----
 

@@ -16,14 +16,14 @@ from decurion.hooks.chain import MAX_STOP_REFUSALS
 
 from .context import ContextKeeper
 from .dispatch import TASK, Dispatcher, Results
-from .errors import ContextOverflow, ModelError, StaleBlocks
+from .errors import ContextOverflow, ModelError, RefusedImages, StaleBlocks
 from .groups import task_group
 from .history import History, result_block
 from .model import Message, Model, ModelRequest, Progress, Reply, Usage
 from .moments import Listener, Moment, Replied, ResultsReady, TextArrived, TurnStarted, Waiting
 from .money import Lease
 from .result import Status
-from .stop_reasons import Step, next_step
+from .stop_reasons import WINDOW_EXCEEDED, Step, next_step
 from .tally import Tally
 from .tools import Reminder, ToolContext
 from .transcript import COMPACTED, UNBOUND, Transcript
@@ -158,17 +158,25 @@ class Conversation:
                 agent.lease.check()  # a summary costs, too
             try:
                 return await self._complete(request)
-            except (
-                StaleBlocks
-            ) as error:  # after a resume under another prompt, say; all the rest is still there
-                if not agent.history.unbind():
-                    raise
-                await self._note_history(ref, UNBOUND)  # or each resume would be refused again
-                agent.dispatcher.log.write(ref, "note", reason=f"sent again without thinking: {error}")
+            except (StaleBlocks, RefusedImages) as error:
+                await self._do_without(ref, error)
             except ContextOverflow:
                 if too_long:
                     raise
                 too_long = True
+
+    async def _do_without(self, ref: RunRef, error: StaleBlocks | RefusedImages) -> None:
+        """Take out what the API refuses, after a resume under another prompt, say; all the rest is still there.
+
+        Raises:
+            BadRequest: there is nothing of the kind.
+        """
+        history, stale = self.agent.history, isinstance(error, StaleBlocks)
+        if not (history.unbind() if stale else history.take_out_images()):
+            raise error
+        await self._note_history(ref, UNBOUND)  # or each resume would be refused again
+        what = "thinking" if stale else "images"
+        self.agent.dispatcher.log.write(ref, "note", reason=f"sent again without {what}: {error}")
 
     async def _complete(self, request: ModelRequest) -> Reply:
         """Ask the model and meanwhile settle the turn before; a model that fails does not break that off."""
@@ -228,6 +236,8 @@ class Conversation:
         self.agent.lease.spend(reply.model or self.agent.request.model, reply.usage)
         if message := self.agent.history.add_reply(reply):
             self._keep(ref, message, usage=reply.usage, stop_reason=reply.stop_reason, reply_id=reply.id)
+        if reply.stop_reason == WINDOW_EXCEEDED:  # the window may be smaller than the tables say
+            self.agent.keeper.learn(self.agent.request.model, self.agent.history.tokens)
         self.agent.listen(Replied(ref, reply, self.tally.usage))
 
     async def _answer(self, ref: RunRef, reply: Reply, step: Step) -> Ending | None:

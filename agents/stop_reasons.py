@@ -22,6 +22,7 @@ from .model import Reply
 from .result import Status
 
 PATIENCE = 3
+WINDOW_EXCEEDED = "model_context_window_exceeded"
 FINAL = frozenset({"end_turn", "stop_sequence"})
 PAUSED = frozenset({"pause_turn", "compaction"})
 COMPLETE = FINAL | PAUSED | {"tool_use"}
@@ -83,7 +84,7 @@ def _without_calls(reply: Reply) -> Step:
 def _cut(reply: Reply, *, grown: bool) -> Step:
     """A reply that is or may be incomplete: none of its calls runs."""
     reason = reply.stop_reason
-    answers = {"max_tokens": SMALLER_PIECES, "model_context_window_exceeded": WINDOW_FULL}
+    answers = {"max_tokens": SMALLER_PIECES, WINDOW_EXCEEDED: WINDOW_FULL}
     larger = reason == "max_tokens" and not grown
     if reply.calls:
         return Step("answer", text=answers.get(reason, UNSURE.format(reason=reason)), larger=larger)
@@ -94,7 +95,7 @@ def _worn_out(reply: Reply) -> Step:
     """The end after too much asking. A whole text still counts, wherever it came."""
     if reply.text.strip() and reply.stop_reason in FINAL:
         return Step("finish")
-    if reply.stop_reason == "model_context_window_exceeded":
+    if reply.stop_reason == WINDOW_EXCEEDED:
         return Step("finish", "context", "The context window is full, again and again.")
     reasons = {
         "max_tokens": "The replies hit the output limit again and again.",

@@ -26,6 +26,7 @@ from ..errors import (
     ContextOverflow,
     ModelError,
     Overloaded,
+    RefusedImages,
     StaleBlocks,
     UnknownModel,
     Unreachable,
@@ -54,7 +55,10 @@ TOO_LONG = re.compile(
 )
 PAGE = re.compile(r"\s*<(!doctype|html|head|body|\?xml)", re.IGNORECASE)
 TITLE = re.compile(r"<title[^>]*>([^<]*)</title", re.IGNORECASE)
-UNBOUND = re.compile(r"bound to a different conversation|Invalid `signature` in `thinking`|compaction")
+UNBOUND = re.compile(
+    r"bound to a different conversation|Invalid `signature` in `thinking`|`thinking` .*cannot be modified|compaction"
+)
+IMAGES = re.compile(r"\bimages?\b", re.IGNORECASE)
 LOAD = frozenset({429, 503, 529})
 NOT_OFFERED = 501
 NO_HEADERS: Mapping[str, str] = {}
@@ -138,6 +142,8 @@ def _named(
         return Failure(refused)
     if status == 400 and UNBOUND.search(said):
         return Failure(StaleBlocks(f"The API refused the request ({status}): {said}"))
+    if status in {400, 422} and IMAGES.search(said):
+        return Failure(RefusedImages(f"The API refused the request ({status}): {said}"))
     passing = status >= 500 or status in WORTH_RETRYING
     if not passing:
         return Failure(BadRequest(f"The API refused the request ({status}): {said}"))

@@ -481,3 +481,59 @@ async def test_a_history_whose_thinking_the_api_takes_no_more_goes_on_without_it
         assert (await again.run("Go on.")).summary == "done"
         assert len(again.api.message_requests) == 1
         assert len(again.api.message_requests[0].messages) == 5
+
+
+async def test_an_image_that_the_api_cannot_read_is_taken_out_for_good(tmp_path: Path) -> None:
+    """A file with a good head and a broken body passes every look of ours, and would spoil each request after it."""
+
+    async def answer(request: Request) -> Answer | Refusal:
+        if request.turn == 0:
+            return calls(("read_file", {"path": "a.png"}), ("read_file", {"path": "a.txt"}))
+        if '"image"' in request.raw.decode():
+            return Refusal(400, "invalid_request_error", "messages.2.content.0: Could not process image")
+        return say("done")
+
+    async with stage(answer, tmp_path) as on:
+        (on.workspace / "a.png").write_bytes(
+            b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (9).to_bytes(4) * 2 + b"\x08\x02"
+        )
+        (on.workspace / "a.txt").write_text("kept\n")
+        assert (await on.run()).summary == "done"
+        image, text = results_of(on.api.message_requests[2])
+        assert "An image stood here" in str(image)
+        assert "kept" in text_of(text)
+        assert on.events("note")[0]["reason"].startswith("sent again without images")
+    async with stage(answer, tmp_path) as again:
+        assert (await again.run("Go on.")).summary == "done"
+        assert len(again.api.message_requests) == 1
+
+
+async def test_a_refusal_that_speaks_of_images_where_there_are_none_ends_the_run(tmp_path: Path) -> None:
+    async def answer(_request: Request) -> Refusal:
+        return Refusal(400, "invalid_request_error", "images: not today")
+
+    async with stage(answer, tmp_path) as on:
+        result = await on.run()
+        assert len(on.api.message_requests) == 1
+    assert (result.status, "images: not today" in result.error) == ("error", True)
+
+
+async def test_a_window_that_turns_out_smaller_than_it_was_thought_is_learned_from_the_stop_reason(
+    tmp_path: Path,
+) -> None:
+    """As with a local server: the reply ends there, nothing is refused, and the tables know another window."""
+    room = 30_000
+
+    async def answer(request: Request) -> Answer:
+        size = len(json.dumps(request.messages))
+        usage = {"input_tokens": size // 4, "output_tokens": 5}
+        if size > room:
+            return Answer(({"type": "text", "text": "I "},), "model_context_window_exceeded", usage=usage)
+        if len(on.events("compaction")):
+            return say("done", usage=usage)
+        return Answer(call("bash", {"command": "seq 1 2000"}).content, "tool_use", usage=usage)
+
+    async with stage(answer, tmp_path) as on:
+        result = await on.run()
+    assert (result.status, result.summary) == ("completed", "done")
+    assert len(on.events("compaction")) == 1
