@@ -1,7 +1,7 @@
-"""Commits and refs of the hub, without a process for each: they are made once per turn of each subagent.
+"""Checkpoints of the hub without a process for each part: commits and refs, once per turn of each subagent.
 
-A commit is written as git itself writes a loose object (gitrepository-layout, gitformat-commit): whole under a name of
-its own, then renamed. Refs are git's to write; those that are asked for while it writes others go together.
+Both are written as git itself writes them (gitrepository-layout): a commit as a loose object, whole under a name of its
+own and then renamed; a ref as a file that was its own lock before.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
-import anyio
-
-from .errors import GitError, told
+from .errors import told
 from .run import Git
 
 _DATED = re.compile(r"(?P<who>.*) (?P<when>\d+ [+-]\d{4})", re.DOTALL)
@@ -75,50 +73,24 @@ def _write_loose(objects: Path, name: str, packed: bytes) -> None:
         raise
 
 
-@dataclass(eq=False, slots=True)
-class _Wanted:
-    """One change of a ref, as `git update-ref --stdin` takes it. `alone` is one that failed in company."""
+def write_ref(repository: Path, name: str, commit: str) -> bool:
+    """Point a ref of a bare repository at a commit, behind the lock that git takes for it; whether that could be done.
 
-    line: str
-    alone: bool = False
-    done: bool = False
-
-
-@dataclass(slots=True)
-class RefWriter:
-    """Writes refs, each of them for good when `write` returns."""
-
-    _open: list[_Wanted] = field(default_factory=list[_Wanted])
-    _turn: anyio.Lock = field(default_factory=anyio.Lock)
-
-    async def write(self, git: Git, line: str) -> None:
-        """Carry out one instruction of `git update-ref --stdin`, together with those that wait by then.
-
-        Raises:
-            GitError: git refused this one.
-        """
-        mine = _Wanted(line)
-        self._open.append(mine)
-        try:
-            async with self._turn:
-                if not mine.done:
-                    await self._together(git, mine)
-        finally:
-            self._open.remove(mine)
-
-    async def _together(self, git: Git, mine: _Wanted) -> None:
-        batch = [mine] if mine.alone else [one for one in self._open if not (one.done or one.alone)]
-        try:
-            await self._run(git, batch)
-        except GitError:
-            if len(batch) == 1:
-                raise
-            for one in batch:  # one of them is to blame, and git has written none
-                one.alone = True
-            await self._run(git, [mine])
-
-    async def _run(self, git: Git, batch: Sequence[_Wanted]) -> None:
-        lines = "".join(f"{one.line}\n" for one in batch)
-        await git.run("update-ref", "--create-reflog", "--stdin", stdin=lines.encode())
-        for one in batch:
-            one.done = True
+    Where it could not, because the lock is held or the folder vanished under it (`git pack-refs`), git has to be asked.
+    """
+    file = repository / name
+    lock = file.with_name(f"{file.name}.lock")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    except OSError:
+        return False
+    try:
+        with os.fdopen(handle, "w") as opened:
+            opened.write(f"{commit}\n")
+        lock.replace(file)
+    except OSError:
+        with suppress(OSError):
+            lock.unlink()
+        return False
+    return True

@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from anyio import CapacityLimiter
 
-from .commits import RefWriter, Signer, write_commit
+from .commits import Signer, write_commit, write_ref
 from .lock import FileLock
 from .preflight import Place, read_config
 from .run import Git, clean_environment, git_in
@@ -53,7 +53,6 @@ class Hub:
     lock: FileLock
     identity: tuple[tuple[str, str], ...]
     signer: Signer = field(default_factory=Signer, compare=False, repr=False)
-    ref_writer: RefWriter = field(default_factory=RefWriter, compare=False, repr=False)
     writers: CapacityLimiter = field(
         default_factory=lambda: CapacityLimiter(os.cpu_count() or 1), compare=False, repr=False
     )
@@ -83,8 +82,14 @@ class Hub:
 
     async def write(self, commit: str, *parts: str, old: str | None = None) -> None:
         """Point a ref of this session at a commit; with `old`, only if it points there still."""
-        expected = "" if old is None else f" {old}"
-        await self.ref_writer.write(self.git, f"update {self.ref(*parts)} {commit}{expected}")
+        expected = () if old is None else (old,)
+        await self.git.run("update-ref", "--create-reflog", self.ref(*parts), commit, *expected)
+
+    async def write_turn(self, commit: str, agent: str, turn: int) -> None:
+        """Point the ref of an agent's turn, which is new, at a commit: as `write` does, mostly without a process."""
+        parts = ("agent", agent, "turn", f"{turn:04}")
+        if not write_ref(self.path, self.ref(*parts), commit):
+            await self.write(commit, *parts)
 
     async def write_all(self, commits: Mapping[str, str]) -> None:
         """Point several refs of this session at commits, all in one step."""

@@ -105,7 +105,7 @@ class Worktree:
         if head not in {None, self.base, *parents}:
             parents.append(str(head))
         commit = await self.hub.commit(tree, parents, f"turn {turn} of {self.agent_id}")
-        await self.hub.write(commit, "agent", self.name, "turn", f"{turn:04}")
+        await self.hub.write_turn(commit, self.name, turn)
         self.turn, self._last = turn, (tree, commit)
         return commit
 

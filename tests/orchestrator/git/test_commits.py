@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from decurion.orchestrator.git import GitError, Isolation
+from decurion.orchestrator.git import Isolation
 from decurion.orchestrator.git.commits import Signer, write_commit
 from decurion.orchestrator.git.run import Git, git_in
 from tests.orchestrator.git.repository import Repository
@@ -55,29 +55,28 @@ async def test_a_commit_has_the_time_at_which_it_was_made(bare: Git) -> None:
     assert when[0] == when[1] > "1700000002"
 
 
-async def test_refs_asked_for_together_are_written_and_one_that_is_refused_harms_none(
-    isolation: Isolation,
-) -> None:
+async def test_a_ref_written_as_a_file_is_one_to_git(isolation: Isolation) -> None:
+    hub, made = isolation.hub, isolation.base
+    await hub.write_turn(made, "a", 1)
+    assert await hub.refs("agent") == {"a/turn/0001": made}
+    await hub.git.run("pack-refs", "--all", "--prune")
+    other = await hub.commit(await hub.tree(made), [made], "other")
+    await hub.write_turn(other, "a", 1)
+    await hub.write_turn(made, "a", 2)
+    assert await hub.refs("agent") == {"a/turn/0001": other, "a/turn/0002": made}
+    await hub.git.run("fsck", "--strict")
+    await hub.drop("agent/a/turn/0001", "agent/a/turn/0002")
+    assert await hub.refs("agent") == {}
+
+
+async def test_a_ref_that_is_locked_is_waited_for(isolation: Isolation) -> None:
     hub = isolation.hub
-    refused: list[str] = []
-
-    async def write(name: str, old: str | None = None) -> None:
-        try:
-            await hub.write(isolation.base, "many", name, old=old)
-        except GitError:
-            refused.append(name)
-
+    lock = hub.path / f"{hub.ref('agent', 'a', 'turn', '0001')}.lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
     async with anyio.create_task_group() as group:
-        for number in range(12):
-            group.start_soon(write, f"r{number:02}", "1" * 40 if number == 7 else None)
-    assert refused == ["r07"]
-    assert sorted(await hub.refs("many")) == [f"r{number:02}" for number in range(12) if number != 7]
-
-
-async def test_a_ref_that_nobody_waits_for_any_more_holds_up_no_other(isolation: Isolation) -> None:
-    with anyio.move_on_after(0.001):
-        async with anyio.create_task_group() as group:
-            for number in range(6):
-                group.start_soon(isolation.hub.write, isolation.base, "cut", str(number))
-    await isolation.hub.write(isolation.base, "cut", "last")
-    assert (await isolation.hub.refs("cut"))["last"] == isolation.base
+        group.start_soon(hub.write_turn, isolation.base, "a", 1)
+        await anyio.sleep(0.1)
+        assert await hub.refs("agent") == {}
+        lock.unlink()
+    assert await hub.refs("agent") == {"a/turn/0001": isolation.base}
