@@ -9,7 +9,7 @@ from ..decisions import Decision, Verdict
 from ..digests import sha256
 from ..errors import ConfigError
 from ..matchers import our_name
-from ..regular import read_regular
+from ..regular import read_text
 from .cache import load_cached, save_cached
 from .files import FILE_TOOLS, judge_file
 from .judge import JUDGE_FAILED, UNREADABLE, Judge, Judgement
@@ -179,19 +179,10 @@ def entries(
 def _read(path: str | None, level: str, shown: str = "") -> tuple[Source, ...]:
     if path is None:
         return ()
-    data = b""
     try:
-        data = read_regular(path)
-        return (Source(shown or path, data.decode("utf-8"), level),)
+        return (Source(shown or path, read_text(path), level),)
     except FileNotFoundError:
         return ()
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise ConfigError("this is not UTF-8 text; save the file as UTF-8", path, line) from None
-    except OSError as error:
-        raise ConfigError(
-            f"cannot be read ({error.strerror}); mend its permissions or remove it", path
-        ) from None
 
 
 def law_hook(law: Law, places: Places | Callable[[RunRef], Places]) -> Hook:

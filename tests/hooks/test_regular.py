@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from decurion.__main__ import main
-from decurion.hooks.regular import read_regular
+from decurion.hooks import ConfigError
+from decurion.hooks.regular import read_regular, read_text
 
 PLACES = (".claude/settings.json", ".decurion/rules.toml", ".claude/agents/a.md", ".claude/skills/x/SKILL.md")
 
@@ -28,6 +29,19 @@ def test_what_is_larger_is_refused(tmp_path: Path) -> None:
 def test_a_folder_is_none(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         read_regular(tmp_path)
+
+
+def test_a_persons_text_is_read_or_said_to_be_none(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes("\ufeffä".encode())
+    assert read_text(tmp_path / "f") == "ä"
+    for missing in ("none", "f/below"):
+        with pytest.raises(FileNotFoundError):
+            read_text(tmp_path / missing)
+    (tmp_path / "f").write_bytes(b"a\n\xff")
+    with pytest.raises(ConfigError, match=r"f:2: this is not UTF-8 text"):
+        read_text(tmp_path / "f")
+    with pytest.raises(ConfigError, match="cannot be read: it is larger"):
+        read_text(tmp_path / "f", 1)
 
 
 @pytest.mark.parametrize("place", PLACES)
