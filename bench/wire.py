@@ -267,6 +267,13 @@ def start(who: str) -> tuple[float, float]:
     return told["first"] - began, shown
 
 
+def bare() -> float:
+    """Seconds that an interpreter takes to do nothing, here and now."""
+    began = time.monotonic()
+    subprocess.run([sys.executable, "-P", "-c", "pass"], check=True)
+    return time.monotonic() - began
+
+
 def _read_to_the_end(screen: int) -> None:
     """Read what a program shows until it ends, which on a terminal is an error of reading."""
     with os.fdopen(screen, "rb", buffering=0) as file, suppress(OSError):
@@ -279,7 +286,7 @@ def main(repetitions: int) -> None:
     print(f"{'CPU ms a turn':24} {'plain':>8} {'ours':>8} {'ratio':>7}")
     per_turn: dict[str, float] = {}
     for scenario in CPU:
-        got = compare(scenario, repetitions, ("plain", "ours"))
+        got = compare(scenario, max(5, repetitions), ("plain", "ours"))  # short, so each feels what else runs
         plain, ours = (got[who]["cpu"] / scenario.replies * 1000 for who in ("plain", "ours"))
         per_turn[scenario.name] = ours
         print(f"{scenario.name:24} {plain:8.2f} {ours:8.2f} {ours / plain:6.2f}x", flush=True)
@@ -298,12 +305,11 @@ def main(repetitions: int) -> None:
         ratio = got["ours"]["wall"] / scenario.ideal
         walls = f"{scenario.ideal:8.1f} {got['plain']['wall']:8.1f} {got['ours']['wall']:8.1f}"
         print(f"{scenario.name:24} {walls} {ratio:9.2f}x {got['ours']['mb']:8.0f}", flush=True)
-    pairs = [(start("plain"), start("ours")) for _ in range(max(3, repetitions))]
-    plain, ours = (statistics.median(pair[who][0] for pair in pairs) for who in (0, 1))
-    shown = statistics.median(pair[1][1] for pair in pairs)
-    print(
-        f"\nfirst request: script {plain:.2f} s, ours {ours:.2f} s ({ours / plain:.2f}x); on the screen: {shown:.2f} s"
-    )
+    runs = [(start("plain"), start("ours"), bare()) for _ in range(max(5, repetitions))]
+    columns = [(plain[0], ours[0], ours[1], nothing) for plain, ours, nothing in runs]
+    plain, ours, shown, nothing = (statistics.median(times) for times in zip(*columns, strict=True))
+    print(f"\nfirst request: script {plain:.2f} s, ours {ours:.2f} s ({ours / plain:.2f}x)")
+    print(f"on the screen: {shown:.2f} s ({shown / nothing:.1f}x an interpreter that does nothing)")
 
 
 if __name__ == "__main__":
