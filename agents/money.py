@@ -18,7 +18,7 @@ from typing import Any, TypeVar, cast
 
 from decurion.hooks import ConfigError
 from decurion.hooks.counts import counted
-from decurion.hooks.regular import read_regular
+from decurion.hooks.regular import read_text
 
 from .clock import Clock
 from .errors import BudgetExhausted
@@ -78,7 +78,7 @@ class Prices:
         own = config_folder / "prices.toml" if config_folder else None
         if own is None or not own.is_file():
             return cls(shipped)
-        return cls({**shipped, **_parse(_text(own), str(own))})
+        return cls({**shipped, **_parse(read_text(own), str(own))})
 
     def of(self, model: str) -> Price | None:
         """The price of a model, dates and providers' prefixes in its name overlooked; None if unknown."""
@@ -212,15 +212,6 @@ def _least(asked: N | None, left: N | None) -> N | None:
 
 def _remainder(limit: N | None, spent: N) -> N | None:
     return None if limit is None else max(limit - spent, type(limit)(0))
-
-
-def _text(path: Path) -> str:
-    try:
-        return read_regular(path).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ConfigError("this is not UTF-8 text; save the file as UTF-8", str(path)) from None
-    except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror}", str(path)) from None
 
 
 def _parse(text: str, path: str) -> dict[str, Price]:

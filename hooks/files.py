@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from . import folders
 from .errors import ConfigError
-from .regular import read_regular
+from .regular import read_text
 
 __all__ = ("DEFINITION_FOLDERS", "claude_dir", "config_dir", "project_files", "read_json", "user_files")
 
@@ -46,13 +46,9 @@ def read_json(path: Path) -> dict[str, Any]:
         ConfigError: it cannot be read or is no JSON object; names file and line.
     """
     try:
-        text = read_regular(path).decode("utf-8-sig")
-    except (FileNotFoundError, NotADirectoryError):
+        text = read_text(path)
+    except FileNotFoundError:
         return {}
-    except UnicodeDecodeError:
-        raise ConfigError("this is not UTF-8 text; save the file as UTF-8", str(path)) from None
-    except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror or error}", str(path)) from None
     if not text.strip():
         return {}
     try:

@@ -6,6 +6,8 @@ import errno
 import os
 import stat
 
+from .errors import ConfigError
+
 LARGEST = 16 << 20
 """No file of settings, rules or definitions has more bytes."""
 
@@ -21,6 +23,26 @@ def read_regular(path: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
     if len(data) > largest:
         raise OSError(errno.EFBIG, f"it is larger than {largest:,} bytes", os.fspath(path))
     return data
+
+
+def read_text(path: str | os.PathLike[str], largest: int = LARGEST) -> str:
+    """Read a text that a person wrote; a byte order mark is no part of it.
+
+    Raises:
+        FileNotFoundError: it is not there.
+        ConfigError: it cannot be read, is no regular file, is larger, or no UTF-8 text; names it, and the line.
+    """
+    data = b""
+    try:
+        data = read_regular(path, largest)
+        return data.decode("utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(errno.ENOENT, "there is no such file", os.fspath(path)) from None
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror or error}", os.fspath(path)) from None
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ConfigError("this is not UTF-8 text; save the file as UTF-8", os.fspath(path), line) from None
 
 
 def _open_regular(path: str, flags: int) -> int:

@@ -12,7 +12,7 @@ from decurion.hooks.chain import Hook, HookChain
 from decurion.hooks.command import CommandHook, command_hooks
 from decurion.hooks.handlers import read_hooks
 from decurion.hooks.payload import Surroundings
-from decurion.hooks.regular import read_regular
+from decurion.hooks.regular import read_text
 from decurion.hooks.rules import Law, Source, law_hook, live_places
 from decurion.hooks.settings import Settings, load_settings
 from decurion.hooks.shell.events import Places
@@ -78,11 +78,9 @@ def law_in_force(options: SessionOptions, catalogue: Catalogue) -> LawInForce:
 
 def _further(path: str) -> Source:
     try:
-        return Source(path, read_regular(path).decode("utf-8"), "project")
-    except UnicodeDecodeError:
-        raise ConfigError("this is not UTF-8 text; save the file as UTF-8", path) from None
-    except OSError as error:
-        raise ConfigError(f"cannot be read ({error.strerror}); mend its permissions", path) from None
+        return Source(path, read_text(path), "project")
+    except FileNotFoundError:
+        raise ConfigError("there is no such rule file; check the path", path) from None
 
 
 def _definition_hooks(

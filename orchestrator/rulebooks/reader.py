@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from decurion.hooks import ConfigError, UsageError
+from decurion.hooks.regular import read_text
 from decurion.hooks.rules import Law, Source, shipped_sources
 
 from .book import Book, to_toml
@@ -46,9 +47,9 @@ def read_book(path: Path, form: str) -> Book:
         ConfigError: the file cannot be read, or is not of this format; names the line.
     """
     try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot be read: {error}; check the path and the encoding", str(path)) from None
+        text = read_text(path)
+    except FileNotFoundError:
+        raise ConfigError("there is no such file; check the path", str(path)) from None
     book = FORMATS[form](text, str(path))
     _settle(book, str(path))
     return book
