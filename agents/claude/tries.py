@@ -78,16 +78,19 @@ class Tries:
     def stop(self, state: tenacity.RetryCallState) -> bool:
         """Whether to give up: too many tries, or the wait would end after the time allowed.
 
-        tenacity asks this after `wait`. Falls back to the next model before it gives up.
+        tenacity asks this after `wait`. Falls back to the next model before it gives up: after some refusals for load,
+        or at once where the wait is too long. That wait is for the model that asked for it.
         """
-        failure = _failure(state)
+        failure, left = _failure(state), self._patience.seconds - (self._clock.now() - self._began)
         self._loaded = self._loaded + 1 if failure.load else 0
-        if self._loaded >= self._patience.fallback_after and len(self._models) > 1:
+        too_long = failure.load and self._next_wait > left >= 0
+        if (too_long or self._loaded >= self._patience.fallback_after) and len(self._models) > 1:
             self._fall_back(failure)
+            if too_long:
+                state.upcoming_sleep = self._next_wait = 0.0
         if isinstance(failure.error, Unreachable) and not self._reached and self._count >= STRANGER:
             return True
-        late = self._clock.now() - self._began + self._next_wait > self._patience.seconds
-        return late or self._count >= self._patience.attempts
+        return self._next_wait > left or self._count >= self._patience.attempts
 
     def tell(self, state: tenacity.RetryCallState) -> None:
         """Make a coming wait visible, on the screen and in the log."""

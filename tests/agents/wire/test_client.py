@@ -298,6 +298,19 @@ async def test_after_refusals_for_load_the_fallback_model_is_asked() -> None:
         assert wire.kinds("fallback")[0].data["to"] == "claude-opus-5-5"
 
 
+async def test_a_wait_too_long_for_one_model_is_not_waited_for_where_there_is_another() -> None:
+    async def answer(request: Any) -> Answer | Refusal:
+        return rate_limited(3600) if request.body["model"] == "claude-sonnet-5-5" else say("From the other.")
+
+    patience = Patience(seconds=5)
+    clock = fast_clock()
+    async with wired(answer, clock=clock, fallback_models=("claude-opus-5-5",), patience=patience) as wire:
+        began = clock.now()
+        assert (await wire.ask()).text == "From the other."
+        assert len(wire.api.requests) == 2
+        assert clock.now() - began < 1800
+
+
 async def test_nothing_at_the_address_is_told_after_a_few_tries() -> None:
     endpoint = Endpoint(base_url="http://127.0.0.1:9", key="k")
     async with wired(say("never"), endpoint=endpoint) as wire:
