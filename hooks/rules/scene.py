@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from .paths import PathSets, Spot
     from .pathset import PathSet
 
-_CUTS = "=@:,"
-_UNCUT = lazy(r"-[^=@:,]?|--[^=@:,]*|[^-=@:,][^=@:,]*")
+_CUTS = "=@:,<"
+_UNCUT = lazy(r"-[^=@:,<]?|--[^=@:,<]*|[^-=@:,<][^=@:,<]*")
 """A word of one piece."""
 _MANY_CUTS = 32
 """Cuts of one word that are tried with all that stands before and behind them; of more, as of JSON, what is between."""

@@ -162,7 +162,7 @@ _CARRIERS = {
     **dict.fromkeys(_words("terraform tofu terragrunt"), "carriers.plans:run"), "byobu": "carriers.jobs:tmux",
     **dict.fromkeys(_words("pssh parallel-ssh pdsh clush fab plink dsh mpssh"), "carriers.remote:crowd"), "cmake": "carriers.builds:cmake",
     "sqlite3": "carriers.databases:sqlite", "psql": "carriers.databases:psql", "mysql": "carriers.databases:mysql",
-    "mariadb": "carriers.databases:mysql", "ftp": "carriers.remote:scp", "lftp": "carriers.remote:scp", "tftp": "carriers.remote:scp", "gnuplot": "carriers.databases:bang", "newgrp": "wrappers:run",
+    "mariadb": "carriers.databases:mysql", "ftp": "carriers.remote:scp", "lftp": "carriers.remote:scp", "tftp": "carriers.remote:scp", "smbclient": "carriers.remote:scp", "ncftp": "carriers.remote:scp", "gnuplot": "carriers.databases:bang", "newgrp": "wrappers:run",
     **dict.fromkeys(_words("mongosh mongo redis-cli valkey-cli cockroach clickhouse-client duckdb cqlsh usql pgcli mycli sqlcmd"), "carriers.databases:fed"),
     "less": "carriers.databases:less", "man": "carriers.databases:man", "bc": "carriers.databases:none",
 }  # fmt: skip

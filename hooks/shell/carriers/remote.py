@@ -87,7 +87,7 @@ def scp(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         _option(m, st, _inner(fr, event), option)
     if event.name == "scp":
         _copied(m, st, event, operands(event.argv, "cDFiJloPSX"))
-    if event.name in {"sftp", "ftp", "lftp", "tftp"}:
+    if event.name in {"sftp", "ftp", "lftp", "tftp", "smbclient", "ncftp"}:
         from .databases import bang
 
         _put(m, st, fr, event)
@@ -105,7 +105,8 @@ def _put(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
     texts = [given, *values_of(event.argv, "ec"), *event.argv[1:]]
     text = "\n".join(m.hide(one) for one in texts if one is not None)
     for found in re.finditer(r"(?m)(?:^|;)\s*-?@?(?:m|re)?(?:put|send)\s+(?:-\w+\s+)*([^\s;]+)", text):
-        m.emit(replace(event, argv=(*event.argv, m.value(found[1]))))
+        name = re.sub(r"^~(?=/)", m.places.home, found[1].strip("'\"")).rstrip("*")
+        m.emit(replace(event, argv=(*event.argv, m.value(name))))
 
 
 _CROWD_VALUED = {"pssh": "hHlptoexOAPiI", "parallel-ssh": "hHlptoexOAPi", "pdsh": "wxlfturgRM", "clush": "wxgGXlf", "fab": "Hurie",
