@@ -7,7 +7,7 @@ import re
 from ...frozen import replace
 from ..events import ExecEvent, Redirect, Value, literal
 from ..values import unknown
-from .python_values import Opened, Ref
+from .python_values import Opened, Ref, is_items
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,8 +141,14 @@ def remove(walker: Walker, args: Args, named: Named) -> object:
     return fetch(walker, [literal("-X"), literal("DELETE"), *args], named)
 
 
+_HEADERS = frozenset({"headers", "auth", "cert", "verify", "proxies"})
+"""Where a secret belongs in a request."""
+
+
 def fetch(walker: Walker, args: Args, named: Named) -> object:
     """A request over the network is `curl`, with all that it sends."""
+    given = [*args, *(item for name, item in named.items() if name not in _HEADERS)]
     words = [walker.evaluator.text(item) for item in (*args, *named.values())]
-    event = emit(walker, "curl", *words)
+    inside = [one for item in given if is_items(item) for one in item if isinstance(one, Value)]
+    event = emit(walker, "curl", *words, *(one for one in inside if one.holes))
     return Opened(Value(), unknown("what is fetched", (event,)))

@@ -67,7 +67,7 @@ ANGLES = re.compile(r"<((?:~?/|\$ENV\{|(?=[\w./]*\*))[^<>\n]*)>")
 KILL = re.compile(r"(?<![\w])(?:Process\.kill|process\.kill|posix_kill|kill)(?![\w])")
 NETWORK = re.compile(
     r"(?<![\w])(?:https?(?:['\"]\))?\.(?:request|get)|HTTP::Tiny|LWP::UserAgent|Net::FTP|Faraday|RestClient|HTTParty|WWW::Mechanize|import\(\s*['\"]https?:/|fetch|Net::HTTP\.\w+|URI\.open|LWP::Simple\S*|curl_init|TCPSocket\.new|fsockopen"
-    r"|file_get_contents\(\s*['\"]https?:/|include\s*\(?\s*['\"]https?:/|socket(?:['\"]\))?\.(?:connect|tcp|udp)|net(?:['\"]\))?\.(?:connect|createConnection)|IO::Socket::INET->new|axios(?:['\"]\))?\.\w+|got\.\w+)(?![\w])"
+    r"|file_get_contents\(\s*['\"]https?:/|include\s*\(?\s*['\"]https?:/|socket(?:['\"]\))?\.(?:connect|tcp|udp)|net(?:['\"]\))?\.(?:connect|createConnection)|IO::Socket::INET->new|axios(?:['\"]\))?\.\w+|got\.\w+|dns(?:['\"]\))?\.(?:lookup|resolve\w*)|require\(['\"](?:axios|got|node-fetch|superagent|undici|needle)['\"]\))(?![\w])"
 )
 BACKTICKS = re.compile(r"`([^`]*)`")
 QUOTED_RUN = re.compile(r"(?:qx|%x)\s*(?:\((.*?)\)|\{(.*?)\}|\[(.*?)\]|<(.*?)>|([/|!#])(.*?)\5)", re.DOTALL)
@@ -86,6 +86,10 @@ ASSIGN = re.compile(
     r"(?:\b(?:const|let|var|my|local|our)\s+)?[$@]?([A-Za-z_]\w*)\s*(?::=|=)(?![=~>])\s*\(?\s*(?=['\"`]|q[qw]?\b)"
 )
 STRING = r"'(?:[^'\\]|\\[\s\S])*'|\"(?:[^\"\\]|\\[\s\S])*\"|`(?:[^`\\]|\\[\s\S])*`"
+SENT_VARIABLE = re.compile(
+    r"\b(?:fetch|get|post|put|request|lookup|resolve\w*|open)\(\s*(?:[\w.]+\(\s*)?[^,{)]*?(?:process\.env\.|ENV\[['\"]|\$ENV\{['\"]?|getenv\(['\"])(\w+)"
+)
+"""A variable of the environment in the address that a request is sent to."""
 WORDS = re.compile(rf"[@$]?\b([A-Za-z_]\w*)\s*=\s*[(\[]\s*((?:{STRING})(?:\s*,\s*(?:{STRING}))+)\s*[)\]]")
 """A list of literals that has a name."""
 JOINED = re.compile(r"(['\"])\s*(?:\+|\.\.?|<>)\s*(['\"])")

@@ -37,6 +37,7 @@ from .script_patterns import (
     QUOTED_RUN,
     READ,
     RENAME,
+    SENT_VARIABLE,
     SHELL,
     STRING,
     WALK,
@@ -86,9 +87,9 @@ class Scanner(Words):
             self._emit("setpriv", literal("--reuid=0"))
         if WHOLE_ENVIRONMENT.search(source):
             self._emit("printenv")
-        if FETCHED.search(source) and NETWORK.search(source):
+        if NETWORK.search(source):
             self._network(source)
-            if FETCHED_RUN.search(source):
+            if FETCHED.search(source) and FETCHED_RUN.search(source):
                 why = f"{self.language} would run code that it fetches first"
                 self.m.unchecked(
                     "code", self.fr.segment, why, program=self.language, sources=tuple(self.m.trace[-1:])
@@ -327,5 +328,6 @@ class Scanner(Words):
         secrets = [event for event in self.m.trace[-8:] if event.name == "cat"]
         secrets += [event for event in self.m.trace[-8:] if event.name == "printenv"]
         extra = [unknown("what is sent", tuple(secrets))] if secrets else []
+        extra += [unknown(f"${name}", variable=name) for name in SENT_VARIABLE.findall(source)]
         method = [literal("-X"), literal("DELETE")] if DELETES.search(source) else []
         self._emit("curl", *method, *words, *extra)
