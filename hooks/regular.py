@@ -36,9 +36,8 @@ def read_text(path: str | os.PathLike[str], largest: int = LARGEST) -> str:
     data = b""
     try:
         data = read_regular(path, largest)
-        return data.removeprefix(
-            _BYTE_ORDER_MARK
-        ).decode()  # the codec that does this is one more import of a cold start
+        # The codec that takes the mark off would be one more import of a cold start.
+        return data.removeprefix(_BYTE_ORDER_MARK).decode()
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(errno.ENOENT, "there is no such file", os.fspath(path)) from None
     except OSError as error:
