@@ -86,9 +86,8 @@ def logging_listener(log: AppLog, further: Listener) -> Listener:
     def listen(moment: Moment) -> None:
         if isinstance(moment, TOLD) and (told := _told(moment)):
             event, fields = told
-            with suppress(
-                OSError
-            ):  # a full disk: this log is no evidence, and whoever looks on must be told still
+            # On a full disk: this log is no evidence, and whoever looks on must be told still.
+            with suppress(OSError):
                 log.lines.info(event, **fields)
         try:
             further(moment)

@@ -90,9 +90,8 @@ async def open_runner(
     `folder` is for records of workers as long as it is open; `call_environ` says what a call's commands need beside all else.
     """
     if options.work.engine == "pipe":
-        from .workers import (
-            open_workers,  # its imports cost a session that needs none some of its first second
-        )
+        # Its imports would cost a session that needs no workers some of its first second.
+        from .workers import open_workers
 
         own = frozenset(tool.name for tool in options.tools)
         async with open_workers(run, folder, own, call_environ) as runner:
