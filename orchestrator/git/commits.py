@@ -33,10 +33,10 @@ class Signer:
         """The `author` or `committer` line of a commit made now; a date that the surroundings set stays."""
         if role not in self._who:
             self._who[role] = await git.line("var", f"GIT_{role.upper()}_IDENT")
-        told = _DATED.fullmatch(self._who[role])
-        if told is None or f"GIT_{role.upper()}_DATE" in git.env:
+        dated = _DATED.fullmatch(self._who[role])
+        if dated is None or f"GIT_{role.upper()}_DATE" in git.env:
             return os.fsencode(f"{role} {self._who[role]}\n")
-        return os.fsencode(f"{role} {told['who']} {int(time.time())} {time.strftime('%z')}\n")
+        return os.fsencode(f"{role} {dated['who']} {int(time.time())} {time.strftime('%z')}\n")
 
 
 @told

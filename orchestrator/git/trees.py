@@ -195,7 +195,7 @@ async def _prove(tree: Worktree, work: Work) -> list[str]:
     await _refuse_changed_submodules(tree)
     late, ignored = await tree.beside()
     saved = move_aside(tree, [*nested, *ignored])
-    if saved and late:  # what was moved is among them
+    if saved:  # what was moved may be among them, and moving takes time
         late, _ = await tree.beside()
     if late:
         raise GitError(
