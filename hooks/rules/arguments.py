@@ -81,6 +81,20 @@ def read_arguments(argv: tuple[Value, ...], grammar: Grammar) -> Arguments:
     return Arguments(tuple(options), tuple(words))
 
 
+_LEAVES_OUT = ("--exclude", "--exclude-dir", "--exclude-glob", "--exclude-if-present")
+
+
+def named(argv: tuple[Value, ...]) -> list[Value]:
+    """Give the arguments without those that name what is left out: not to send `.env` is no way to send it."""
+    kept: list[Value] = []
+    before = ""
+    for value in argv:
+        if before not in _LEAVES_OUT and value.prefix.partition("=")[0] not in _LEAVES_OUT:
+            kept.append(value)
+        before = value.text or ""
+    return kept
+
+
 def _takes(option: Option, grammar: Grammar) -> bool:
     return option.name in grammar.values
 

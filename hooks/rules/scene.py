@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..patterns import lazy
 from ..shell.events import Places, Reading, Value
-from .arguments import Arguments, Grammars
+from .arguments import Arguments, Grammars, named
 from .paths import holds, is_ordinary, spots
 
 TYPE_CHECKING = False
@@ -273,7 +273,7 @@ class Scene:
         """Every argument, and what stands behind a `=`, `@`, `:`, `,` or an option letter in it."""
         if self._pieces is None:
             found: list[Value] = []
-            for value in self.event.argv:
+            for value in named(self.event.argv):
                 found.extend(self.pieces_of(value))
             if len(found) > _MANY_PIECES:
                 found = list(dict.fromkeys(found))

@@ -91,6 +91,9 @@ def _with_env(m: Machine, st: State, fr: Frame, call: Call, fields: list[Value])
 def assign(m: Machine, st: State, fr: Frame, item: Assign, *, exported: bool = False) -> None:
     """Carry out one assignment."""
     name = _target(st, item.name)
+    if name in _SHELL_TABLES:
+        _assign_table(m, st, fr, item, name)
+        return
     if item.array is not None:
         st.vars[name] = (_array(m, st, fr, item, name),)
         return
@@ -108,6 +111,23 @@ def assign(m: Machine, st: State, fr: Frame, item: Assign, *, exported: bool = F
         value = unknown(f"${name}", digits=True) if result is None else literal(str(result))
     st.put(name, value)
     assigned(m, st, fr, name, value, exported=exported or name in st.exported)
+
+
+_SHELL_TABLES = frozenset({"BASH_ALIASES", "BASH_CMDS"})
+"""Arrays that are the shell's own tables of aliases and of `hash`: what is put there is as if it was declared."""
+
+
+def _assign_table(m: Machine, st: State, fr: Frame, item: Assign, name: str) -> None:
+    st.attributes[name] = "A"
+    if item.array is not None:
+        items = _array(m, st, fr, item, name).items
+    else:
+        items = ((_key(m, st, fr, name, item.index), value_of(m, st, fr, item.value)),)
+    for key, value in items:
+        if name == "BASH_ALIASES":
+            st.aliases[key] = value
+        else:
+            st.hashed[key] = value.text or ""
 
 
 def _target(st: State, name: str) -> str:

@@ -39,7 +39,7 @@ DATA = _words(
     " write mail mutt sendmail zip tar cpio ar 7z rar sed pandoc asciidoctor latex pdflatex convert ffmpeg"
     " docker-compose skopeo crane dropdb dropuser mysqladmin halt poweroff reboot shutdown init telinit rustfmt gofmt"
     " cowsay cowthink figlet toilet lolcat boxes banner clippy clang-format asdf mise nvm pyenv rbenv systemd-analyze getent useradd userdel usermod groupadd"
-    " passwd visudo dircolors tput stty look spell aspell wdiff hunspell ncdu split csplit shuf numfmt sum"
+    " semgrep opengrep ast-grep ugrep comby passwd visudo dircolors tput stty look spell aspell wdiff hunspell ncdu split csplit shuf numfmt sum"
 )
 """Programs that treat their arguments as data, so that a mention there is no call."""
 
@@ -129,9 +129,9 @@ _CARRIERS = {
     "sftp": "carriers.remote:scp", "at": "carriers.jobs:at", "batch": "carriers.jobs:at", "crontab": "carriers.jobs:crontab",
     "tmux": "carriers.jobs:tmux", "screen": "carriers.jobs:screen", "gdb": "carriers.jobs:gdb", "socat": "carriers.remote:socat",
     "nc": "carriers.remote:netcat", "ncat": "carriers.remote:netcat", "netcat": "carriers.remote:netcat",
-    "xargs": "carriers.finders:xargs", "find": "carriers.finders:find", "gfind": "carriers.finders:find",
-    "parallel": "carriers.finders:parallel", "fd": "carriers.finders:fd", "fdfind": "carriers.finders:fd",
-    "rush": "carriers.finders:parallel", "gxargs": "carriers.finders:xargs", "bfs": "carriers.finders:find",
+    "xargs": "carriers.items:xargs", "find": "carriers.finders:find", "gfind": "carriers.finders:find",
+    "parallel": "carriers.items:parallel", "fd": "carriers.finders:fd", "fdfind": "carriers.finders:fd",
+    "rush": "carriers.items:parallel", "gxargs": "carriers.items:xargs", "bfs": "carriers.finders:find",
     "rg": "carriers.finders:rg", "git": "carriers.git:git", "hub": "carriers.git:git", "gh": "carriers.git:gh",
     **dict.fromkeys(_words("python python3 pypy pypy3 ipython bpython"), "carriers.python:python"),
     **dict.fromkeys(_words("perl ruby node nodejs deno bun php lua luajit Rscript R julia osascript octave matlab raku"

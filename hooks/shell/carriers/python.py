@@ -43,7 +43,7 @@ def python(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None
         index += 2 if text in {"-W", "-X"} else 1
     if index < len(words) and words[index].text != "-":
         return _script(m, st, inner, event, words[index:])
-    return _stdin(m, st, inner, event, words[index:])
+    return _stdin(m, st, inner, event, words[index + 1 :])
 
 
 def _own_start(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:

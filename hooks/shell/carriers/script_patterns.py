@@ -116,7 +116,6 @@ EXPANDED = re.compile(
     r"(?<![\w.])(?:join|resolve)(?=\(\s*['\"](?:/|~))\(\s*(?=['\"`])|(?:filepath|path)\.Join\(\s*(?=['\"`])|Paths?\.(?:get|of)\(\s*(?=['\"`])|(?:File\.expand_path|Pathname\.new|(?:require\(['\"](?:node:)?path['\"]\)|path)\.(?:join|resolve|normalize)|\w+\.join(?=\(\s*['\"](?:/|~))|File\.join|String)\(\s*(?=['\"`])"
     r"|\bpath\.(?:join|resolve)\(\s*(?=[A-Za-z_$])"
 )
-LISTED = re.compile(r"(['\"])\s*,\s*(['\"])(?=[^'\"]*['\"]\s*(?:,|\)))")
 POSTFIX_RUN = re.compile(rf"({STRING})\s*\.\s*(?:execute\(|!)")
 """Groovy's `"cmd".execute()` and Scala's `"cmd".!`: the literal stands first."""
 POSTFIX_DELETE = re.compile(
