@@ -194,6 +194,17 @@ def put_file(m: Machine, st: State, path: Value, content: Value, *, append: bool
         m.write(path, content, event, append=append)
 
 
+def note_write(
+    m: Machine, st: State, path: Value, content: Value | None = None, *, append: bool = False
+) -> None:
+    """Take down that the last event would write a file, and what links of the command lead to behind it."""
+    event = m.trace[-1] if m.trace else None
+    m.write(path, content, event, append=append)
+    for where in paths_of(m, st, path):
+        for behind in behind_links(st, where):
+            m.write(literal(behind), content, event, append=append)
+
+
 def is_device(path: str) -> bool:
     """True for what keeps nothing that could be read or run again; `/dev/shm` holds files like any other folder."""
     return path.startswith("/dev/") and not path.startswith("/dev/shm/")  # noqa: S108 - nothing is put there

@@ -103,7 +103,9 @@ def open_file(walker: Walker, args: Args, named: Named) -> object:
         text = "a" if "O_APPEND" in mode.show() else "w"
     if any(letter in text for letter in "wax+"):
         emit(walker, ":", redirect=Redirect(">>" if "a" in text else ">", 1, path))
-        walker.m.write(path, None, walker.m.trace[-1], append="a" in text)
+        from ..redirects import note_write
+
+        note_write(walker.m, walker.st, path, append="a" in text)
         return Opened(path, Value())
     return Opened(path, read_file(walker, path))
 

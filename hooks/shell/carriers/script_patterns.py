@@ -37,6 +37,9 @@ OTHER = re.compile(
 RENAME = re.compile(
     r"(?<![\w])(?:(?:os|File|fs|fsp|promises)\.rename(?:Sync)?|(?<=\)\.)rename(?:Sync)?|rename|moveSync|copyFile(?:Sync)?|copy(?=\s*\()|FileUtils\.(?:mv|move|cp\w*))(?![\w])"
 )
+LINK = re.compile(
+    r"(?<![\w])(?:symlink(?:Sync)?|(?:make|create)_?symlink|FileUtils\.(?:ln_sf?|symlink)|Deno\.symlink(?:Sync)?|Symlink)(?![\w])"
+)
 IDENTITY = re.compile(
     r"(?:(?<![\w.$>])(?=set\w*uid\(\s*0)|\bprocess\.|POSIX::|posix_|Process::(?:Sys|UID|GID|EUID)\.|\bPosix\.|\bsyscall\.|\bunix\.)"
     r"(?:set(?:e|re|res)?[ugUG]id|Set(?:e|re|res)?[ug]id|change_privilege|grant_privilege|eid=|setgroups)\(?\s*\(?\s*0\b|\$[<>]\s*=\s*0\b"

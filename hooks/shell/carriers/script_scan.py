@@ -6,8 +6,9 @@ import re
 
 from ...frozen import replace
 from ..events import Redirect, Stdin, Value, literal
+from ..links import through_links
 from ..programs import make_event, run_argv
-from ..redirects import put_file
+from ..redirects import note_write, put_file
 from ..values import join, unknown
 from .script_bombs import multiplies
 from .script_patterns import (
@@ -25,6 +26,7 @@ from .script_patterns import (
     FETCHED_RUN,
     IDENTITY,
     KILL,
+    LINK,
     LOOSE,
     MADE,
     NETWORK,
@@ -75,6 +77,7 @@ class Scanner(Words):
         self._parameters(source)
         if multiplies(source, self.language):
             self.m.fork_bomb = self.m.fork_bomb or self.fr.segment
+        self._links(source)
         self._shell_calls(source)
         self._file_calls(source)
         name, words = self._each
@@ -259,12 +262,19 @@ class Scanner(Words):
         ]
         return [self.m.value(text) for text in texts if text.startswith(("/", "~", "..")) or text == "."]
 
+    def _links(self, source: str) -> None:
+        for found in LINK.finditer(source):
+            words, known = self._arguments(source, found.end())
+            if known and len(words) > 1:
+                argv = [literal("ln"), literal("-s"), *words[:2]]
+                run_argv(self.m, self.st, self.fr, argv, functions=False)
+
     def _renames(self, source: str) -> None:
         for found in RENAME.finditer(source):
             words, known = self._arguments(source, found.end())
             if known and len(words) > 1:
                 self._emit("cp" if "copy" in found[0] or "cp" in found[0] else "mv", *words[:2])
-                self.m.write(words[1], None, self.m.trace[-1])
+                note_write(self.m, self.st, words[1])
 
     def _read_call(self, source: str, at: int) -> None:
         for word in self._first(source, at)[:1]:
@@ -276,7 +286,7 @@ class Scanner(Words):
 
     def _write(self, path: Value, *, append: bool) -> None:
         self._emit(":", redirect=Redirect(">>" if append else ">", 1, path))
-        self.m.write(path, None, self.m.trace[-1], append=append)
+        note_write(self.m, self.st, path, append=append)
 
     def _other_call(self, source: str, found: re.Match[str]) -> None:
         words, known = self._arguments(source, found.end())
@@ -303,7 +313,11 @@ class Scanner(Words):
 
     def _emit(self, name: str, *words: Value, redirect: Redirect | None = None) -> None:
         event = make_event(self.m, self.st, self.fr, literal(name), name, list(words))
-        self.m.emit(replace(event, redirects=(*event.redirects, redirect)) if redirect else event)
+        event = replace(event, redirects=(*event.redirects, redirect)) if redirect else event
+        followed = through_links(self.m, self.st, event) if self.st.files else None
+        if followed is not None:
+            self.m.emit(followed)
+        self.m.emit(event)
 
     def _evals(self, source: str) -> None:
         if self.language == "php" and PUT_TOGETHER.search(source):
