@@ -58,6 +58,7 @@ async def add(hub: Hub, record: Record, files: str, head: str = "") -> Worktree:
     try:
         async with hub.lock.held():
             hub.restore_config()
+            _drop_torn(hub)
             set_aside(hub, record.agent_id)
             root.parent.mkdir(mode=0o700, exist_ok=True)
             making.touch()
@@ -77,6 +78,16 @@ async def add(hub: Hub, record: Record, files: str, head: str = "") -> Worktree:
     tree.save()
     making.unlink(missing_ok=True)
     return tree
+
+
+def _drop_torn(hub: Hub) -> None:
+    """Drop what a git that was killed in `worktree add` registered by half, while nobody else adds one.
+
+    Where one `commondir` is empty, git (2.39) reads no worktree of the repository any more, and can add none.
+    """
+    for common in (hub.path / "worktrees").glob("*/commondir"):
+        if not common.stat().st_size:
+            shutil.rmtree(common.parent)
 
 
 def _making(hub: Hub, agent_id: str) -> Path:
@@ -238,6 +249,7 @@ async def _take_away(tree: Worktree) -> Path:
 
 def sweep(hub: Hub) -> None:
     """Delete what a crash left of worktrees that were proven and taken away; while no other process runs the session."""
+    _drop_torn(hub)
     for gone in (hub.home / "trees").glob(f"*{GONE}*"):
         shutil.rmtree(gone, ignore_errors=True)
 

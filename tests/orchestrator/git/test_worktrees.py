@@ -51,6 +51,23 @@ async def test_a_lock_file_of_git_is_waited_for(isolation: Isolation) -> None:
     assert (await isolation.finish(tree, "work")).files == ("new.txt",)
 
 
+async def test_a_registration_that_a_kill_left_torn_is_in_nobodys_way(isolation: Isolation) -> None:
+    torn = isolation.hub.path / "worktrees" / "torn"
+    torn.mkdir(parents=True)
+    (torn / "commondir").touch()
+    (torn / "gitdir").write_text("elsewhere/.git\n")
+    assert (await isolation.open("a")).root.is_dir()
+
+
+async def test_a_worktree_whose_registration_is_torn_is_restored(isolation: Isolation) -> None:
+    tree = await isolation.open("a")
+    (tree.root / "new.txt").write_text("new\n")
+    await tree.checkpoint(1)
+    (Path(tree.record.admin) / "commondir").write_bytes(b"")
+    again = await isolation.reopen("a")
+    assert (again.root / "new.txt").read_text() == "new\n"
+
+
 async def test_names_left_by_a_crash_are_taken_over_and_what_lay_there_is_kept(isolation: Isolation) -> None:
     gone = await isolation.open("gone")
     shutil.rmtree(gone.root)
