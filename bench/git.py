@@ -191,10 +191,11 @@ def show(name: str, goal: str, figure: str, *, good: bool) -> bool:
 
 async def measure(base: Path) -> bool:
     """All figures; whether all goals are met."""
-    good = True
+    small = make_repository(base / f"repo{SMALL}", SMALL)
+    # First, for where tens of thousands of files were just deleted, ext4 creates new ones slowly for minutes.
+    good = await chains(small, base)
     alone = dict[int, float]()
-    for size in (SMALL, LARGE):
-        place = make_repository(base / f"repo{size}", size)
+    for size, place in ((SMALL, small), (LARGE, make_repository(base / f"repo{LARGE}", LARGE))):
         plain, ours = await worktrees(place, base / f"trees{size}")
         alone[size] = plain / TREES * PARTS
         figure = f"{ours / plain:.2f} times ({plain:.2f} -> {ours:.2f} s)"
@@ -204,7 +205,6 @@ async def measure(base: Path) -> bool:
             figure,
             good=ours <= 1.2 * plain,
         )
-    small = base / f"repo{SMALL}"
     seconds = await matrix(small, base)
     good &= show(
         f"conflict matrix of {TREES} works (120 merges)", "≤ 1 s", f"{seconds:.2f} s", good=seconds <= 1
@@ -213,7 +213,6 @@ async def measure(base: Path) -> bool:
     good &= show(
         f"checkpoint per turn, {SMALL} files", "≤ 40 ms", f"{seconds * 1000:.1f} ms", good=seconds <= 0.04
     )
-    good &= await chains(small, base)
     print(f"      ({PARTS} plain worktrees alone take {alone[SMALL]:.2f} s on this disk)", flush=True)
     return good
 
