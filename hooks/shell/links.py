@@ -11,7 +11,7 @@ KEEPS_LINK = frozenset({"rm", "unlink", "mv", "ls", "stat", "readlink", "test", 
 """Programs that act on a link itself where it is named without a slash behind it."""
 
 
-def through_links(m: Machine, st: State, event: ExecEvent) -> ExecEvent | None:
+def _through_links(m: Machine, st: State, event: ExecEvent) -> ExecEvent | None:
     """The event as it acts on what the links point to; None if none is touched."""
     links = {path: file.target for path, file in st.files.items() if file.link and file.target}
     argv = tuple(_followed(m, st, links, value, event.name) for value in event.argv)
@@ -21,6 +21,14 @@ def through_links(m: Machine, st: State, event: ExecEvent) -> ExecEvent | None:
     if argv == event.argv and redirects == event.redirects:
         return None
     return replace(event, argv=argv, redirects=redirects)
+
+
+def note_followed(m: Machine, st: State, event: ExecEvent) -> None:
+    """Take an event down as it acts on what links lead to, if there is any."""
+    if st.files and any(file.link and file.target for file in st.files.values()):
+        followed = _through_links(m, st, event)
+        if followed is not None:
+            m.emit(followed)
 
 
 def _followed(m: Machine, st: State, links: dict[str, str], value: Value, name: str | None) -> Value:

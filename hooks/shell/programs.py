@@ -8,7 +8,7 @@ import re
 from ..frozen import replace
 from ..patterns import lazy
 from .events import ExecEvent, Value, literal
-from .links import through_links
+from .links import note_followed
 from .machine import DONE, MAX_DEPTH, Frame, Machine, Outcome, Refused, State
 from .redirects import file_at, is_path
 from .resolve import candidates
@@ -103,10 +103,7 @@ def _as_git(event: ExecEvent) -> ExecEvent:
 
 def _run_one(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome:
     event = _as_git(event)
-    if st.files and any(file.link and file.target for file in st.files.values()):
-        followed = through_links(m, st, event)
-        if followed is not None:
-            m.emit(followed)
+    note_followed(m, st, event)
     if event.name in SENDERS and (st.files or m.trace):
         event = with_sent_files(m, st, event)
     m.emit(event)

@@ -82,21 +82,12 @@ def _end_of_exec(words: tuple[Value, ...], start: int) -> int:
 def found_beneath(root: Value, words: tuple[Value, ...]) -> Value:
     """What `{}` may stand for: the root itself, or something beneath it that matches the name tests."""
     text = root.text or ""
-    name = next(_wanted_names(words), None)
+    name = next((pattern for test, pattern in _required(words) if test in {"-name", "-iname"}), None)
     if name is not None and name.text and not has(words, "", "o", "or"):
         from ..globs import pieces
 
         return of((*root.parts, "" if text.endswith("/") else "/", Glob("**"), *pieces(name.text)))
     return root
-
-
-def _wanted_names(words: Sequence[Value]) -> Iterator[Value]:
-    """The patterns that a name has to match; one behind `!` spares what it matches and lets the rest through."""
-    for before, test, pattern in zip(("", *words), words, words[1:], strict=False):
-        if test.text in {"-name", "-iname"} and not (
-            isinstance(before, Value) and before.text in {"!", "-not"}
-        ):
-            yield pattern
 
 
 def _exec(m: Machine, st: State, fr: Frame, argv: list[Value], roots: list[Value], in_folder: bool) -> None:  # noqa: FBT001
@@ -147,17 +138,22 @@ NARROW = frozenset({"-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "
                     "-user", "-group", "-perm", "-inum", "-atime", "-ctime", "-wholename", "-lname", "-samefile"})  # fmt: skip
 
 
-def _narrowing(words: tuple[Value, ...]) -> tuple[list[str], list[str | None]]:
-    """The tests that narrow what is found, and the patterns of those over names; what is spared narrows nothing."""
-    tests: list[str] = []
-    names: list[str | None] = []
-    for index, value in enumerate(words):
-        text = value.text or ""
-        if text in NARROW and not (index and words[index - 1].text in {"!", "-not"}):
-            tests.append(text)
-            if text in {"-name", "-path", "-iname"} and index + 1 < len(words):
-                names.append(words[index + 1].text)
-    return tests, names
+def _required(words: Sequence[Value]) -> Iterator[tuple[str, Value | None]]:
+    """The tests that narrow what is found, each with the word behind it; what is spared by `!` narrows nothing."""
+    for before, test, pattern in zip((None, *words), words, (*words[1:], None), strict=False):
+        if test.text in NARROW and not (before is not None and before.text in {"!", "-not"}):
+            yield test.text or "", pattern
+
+
+def _narrowing(words: Sequence[Value]) -> tuple[list[str], list[str | None]]:
+    """The tests that narrow what is found, and the patterns of those over names."""
+    required = list(_required(words))
+    names = [
+        pattern.text
+        for test, pattern in required
+        if test in {"-name", "-path", "-iname"} and pattern is not None
+    ]
+    return [test for test, _pattern in required], names
 
 
 def _delete(m: Machine, st: State, fr: Frame, words: tuple[Value, ...], roots: list[Value]) -> None:

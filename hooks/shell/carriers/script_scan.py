@@ -6,7 +6,7 @@ import re
 
 from ...frozen import replace
 from ..events import Redirect, Stdin, Value, literal
-from ..links import through_links
+from ..links import note_followed
 from ..programs import make_event, run_argv
 from ..redirects import note_write, put_file
 from ..values import join, unknown
@@ -314,9 +314,7 @@ class Scanner(Words):
     def _emit(self, name: str, *words: Value, redirect: Redirect | None = None) -> None:
         event = make_event(self.m, self.st, self.fr, literal(name), name, list(words))
         event = replace(event, redirects=(*event.redirects, redirect)) if redirect else event
-        followed = through_links(self.m, self.st, event) if self.st.files else None
-        if followed is not None:
-            self.m.emit(followed)
+        note_followed(self.m, self.st, event)
         self.m.emit(event)
 
     def _evals(self, source: str) -> None:
