@@ -6,7 +6,6 @@ import os
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
@@ -44,19 +43,24 @@ def follow_log(path: Path, wanted: Filter, polls: int | None = None) -> Iterator
 
 def _chunks(path: Path, polls: int | None) -> Iterator[bytes]:
     """Give what is appended, as it comes."""
-    with ExitStack() as stack:
-        file, idle = stack.enter_context(path.open("rb")), 0
+    file, idle = path.open("rb"), 0
+    try:
         file.seek(0, os.SEEK_END)
         while polls is None or idle < polls:
+            # Looked for before reading: a part that has a successor grows no more, so nothing of its end is missed.
+            following = _next_part(path, file.fileno())
             chunk = file.read()
+            if following is not None:
+                file.close()
+                file = following
             if chunk:
                 idle = 0
                 yield chunk
-            elif (following := _next_part(path, file.fileno())) is not None:
-                file = stack.enter_context(following)
-            else:
+            elif following is None:
                 idle += 1
                 time.sleep(POLL_SECONDS)
+    finally:
+        file.close()
 
 
 def _next_part(path: Path, descriptor: int) -> BinaryIO | None:

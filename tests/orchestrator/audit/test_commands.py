@@ -109,17 +109,27 @@ def test_a_time_that_is_none_is_refused(audit: Run, session: Path) -> None:
     assert (status, "is no time" in err) == (2, True)
 
 
+def follow_until(session: Path, last: str, seen: list[str]) -> None:
+    """Note which calls were refused, up to the last one."""
+    for record in follow_log(session, Filter(decision="refused"), polls=600):
+        seen.append(record["tool_use_id"])
+        if seen[-1] == last:
+            return
+
+
 def test_tail_shows_the_last_and_follows_what_comes_also_over_a_rotation(audit: Run, session: Path) -> None:
     assert len(audit("tail", "-n", "4")[1].splitlines()) == 4
-    seen: list[dict[str, Any]] = []
-    reader = Thread(target=lambda: seen.extend(follow_log(session, Filter(decision="refused"), polls=8)))
+    seen: list[str] = []
+    last = "t29"
+    reader = Thread(target=follow_until, args=(session, last, seen))
     reader.start()
-    time.sleep(0.3)
     with open_log(session, max_bytes=session.stat().st_size + 1500) as log:
-        for number in range(6):
+        while not seen:  # the follower has not found the end of the log yet
+            refuse(log, child(1), "begin", "rm -rf /")
+        for number in range(30):
             refuse(log, child(1), f"t{number}", "rm -rf /")
     reader.join()
-    assert {record["tool_use_id"] for record in seen} == {f"t{number}" for number in range(6)}
+    assert [name for name in seen if name != "begin"] == [f"t{number}" for number in range(30)]
     assert list(session.parent.glob("audit.0001.jsonl"))
 
 
