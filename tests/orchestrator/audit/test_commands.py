@@ -5,10 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-import time
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import orjson
 import pytest
