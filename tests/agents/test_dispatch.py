@@ -70,7 +70,8 @@ class Yard:
     def _tool(self, name: str, *, read_only: bool = False) -> Tool:
         async def run(ctx: ToolContext, what: str) -> str:
             self.trace.append(f"+{what}")
-            await anyio.sleep(0.02)
+            for _ in range(20):  # rounds of the loop, so that whatever may run beside it, does
+                await anyio.lowlevel.checkpoint()
             self.trace.append(f"-{what}")
             return what
 

@@ -24,7 +24,7 @@ THREE = [("bash", {"command": f"echo {name} >> ran; {then}"}) for name, then in 
 
 async def interrupt(on: Stage, there: Callable[[Stage], bool]) -> None:
     """Run the lead and cancel it when the moment has come."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             group.start_soon(on.run)
             while not there(on):  # noqa: ASYNC110 - nobody sets an event for it

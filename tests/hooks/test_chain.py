@@ -161,14 +161,14 @@ async def test_a_late_gate_refuses_and_is_ended() -> None:
 
     async def run(_event: Event) -> Decision:
         try:
-            await anyio.sleep(30)
+            await anyio.sleep(60)
         finally:
             ended.append("yes")
         return allow()
 
     began = time.monotonic()
     decision = await HookChain([Hook("slow", frozenset({"PreToolUse"}), run, timeout=0.05)]).ask(pre())
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 50
     assert ended == ["yes"]
     assert (decision.verdict, decision.rule) == (Verdict.DENY, HOOK_FAILED)
     assert "time limit" in decision.reason
@@ -185,33 +185,36 @@ async def test_a_gate_that_blocks_the_loop_and_says_yes_too_late_refuses() -> No
 
 async def test_eight_slow_gates_cost_the_time_of_one_and_start_in_order() -> None:
     started: list[int] = []
+    all_began = anyio.Event()
 
     def slow(number: int) -> Hook:
         async def run(_event: Event) -> Decision:
             started.append(number)
-            await anyio.sleep(0.2)
+            if number == 7:
+                all_began.set()
+            await all_began.wait()
             return deny(f"no {number}")
 
-        return Hook(f"g{number}", frozenset({"PreToolUse"}), run, timeout=1)
+        return Hook(f"g{number}", frozenset({"PreToolUse"}), run, timeout=60)
 
-    began = time.monotonic()
     decision = await HookChain([slow(number) for number in range(8)]).ask(pre())
-    assert time.monotonic() - began < 1
     assert started == list(range(8))
     assert decision.reason.splitlines() == [f"no {number}" for number in range(8)]
 
 
 async def test_a_plain_function_that_gives_something_to_wait_for_waits_beside_the_others() -> None:
+    all_began = anyio.Event()
+
     def slow(number: int) -> Hook:
         async def wait() -> Decision:
-            await anyio.sleep(0.2)
+            if number == 7:
+                all_began.set()
+            await all_began.wait()
             return deny(f"no {number}")
 
-        return Hook(f"g{number}", frozenset({"PreToolUse"}), lambda _event: wait(), timeout=1)
+        return Hook(f"g{number}", frozenset({"PreToolUse"}), lambda _event: wait(), timeout=60)
 
-    began = time.monotonic()
     decision = await HookChain([slow(number) for number in range(8)]).ask(pre())
-    assert time.monotonic() - began < 1
     assert decision.reason.splitlines() == [f"no {number}" for number in range(8)]
 
 

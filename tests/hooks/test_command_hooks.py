@@ -45,7 +45,7 @@ def mark(tmp_path: Path) -> Iterator[str]:
     """A word for the command lines of hooks; whoever still carries it at the end is alive."""
     word = f"mark-{tmp_path.name}-{time.monotonic_ns()}"
     yield word
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + 60
     while (alive := _carrying(word)) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert alive == []
@@ -159,7 +159,7 @@ async def test_a_chatty_hook_is_not_blocked_by_its_own_output(place: Surrounding
 async def test_the_time_limit_ends_the_whole_group(place: Surroundings, mark: str) -> None:
     began = time.monotonic()
     decision = await decide(place, f"sh -c 'sleep 30; : {mark}' & sh -c 'sleep 30; : {mark}'", timeout=0.3)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 25
     assert (decision.verdict, decision.rule) == (Verdict.DENY, HOOK_FAILED)
     assert "time limit" in decision.reason
 
@@ -167,7 +167,7 @@ async def test_the_time_limit_ends_the_whole_group(place: Surroundings, mark: st
 async def test_what_a_hook_leaves_behind_is_ended_and_not_waited_for(place: Surroundings, mark: str) -> None:
     began = time.monotonic()
     assert (await decide(place, f"sh -c 'sleep 30; : {mark}' & exit 0")).verdict is Verdict.ABSTAIN
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 25
 
 
 async def test_cancelling_the_agent_ends_its_hooks(place: Surroundings, mark: str) -> None:
@@ -176,24 +176,31 @@ async def test_cancelling_the_agent_ends_its_hooks(place: Surroundings, mark: st
         raise AssertionError("the hook answered")
 
 
-@pytest.mark.parametrize(("seconds", "limit"), [(0.5, 10.0), (30, 0.5)])
+EIGHT_BEGAN = "touch gate-$$; until [ $(ls | grep -c gate-) -ge 8 ]; do sleep 0.02; done"
+"""Ends once eight of it run; one after the other, the first would wait until its time is over."""
+
+
+@pytest.mark.parametrize(
+    ("gate", "limit", "late"), [(EIGHT_BEGAN, 60.0, False), ("sleep 300", 1.0, True)], ids=["slow", "late"]
+)
 async def test_eight_calls_with_a_slow_gate_take_the_time_of_one(
-    place: Surroundings, mark: str, seconds: float, limit: float
+    place: Surroundings, mark: str, gate: str, limit: float, late: bool
 ) -> None:
     """BUG-02: each limit starts with its hook, a late hook is no consent, and none is alive afterwards."""
-    hook = CommandHook("PreToolUse", "Bash", f"sleep {seconds}; : {mark}; exit 2", "s.json", timeout=limit)
+    hook = CommandHook("PreToolUse", "Bash", f"{gate}; : {mark}; exit 2", "s.json", timeout=limit)
     chain = HookChain(command_hooks([hook], lambda _ref: place))
-    verdicts: list[Verdict] = []
+    decisions: list[Decision] = []
 
     async def one(number: int) -> None:
-        verdicts.append((await chain.ask(pre("bash", command=f"touch marker-{number}"))).verdict)
+        decisions.append(await chain.ask(pre("bash", command=f"touch marker-{number}")))
 
     began = time.monotonic()
     async with anyio.create_task_group() as group:
         for number in range(8):
             group.start_soon(one, number)
-    assert verdicts == [Verdict.DENY] * 8
-    assert time.monotonic() - began < 2.5
+    assert [decision.verdict for decision in decisions] == [Verdict.DENY] * 8
+    assert [decision.rule == HOOK_FAILED for decision in decisions] == [late] * 8
+    assert time.monotonic() - began < (7 if late else 60)
 
 
 async def test_a_rewritten_path_comes_back_in_our_spelling(place: Surroundings, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -186,11 +185,9 @@ def test_a_reader_that_went_away_does_not_turn_a_refusal_into_something_else(pro
 
 
 def test_a_huge_input_is_answered(project: Path) -> None:
-    began = time.monotonic()
     big = ask_hook(project, tool="Write", tool_input={"file_path": "big.txt", "content": "x" * 5_000_000})
     assert big.returncode == 0
     assert ask_hook(project, tool_input={"command": "echo " + "x" * 5_000_000}).returncode == 2
-    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize("rules", ["deny = [", "nonsense = 1", "\x00"])

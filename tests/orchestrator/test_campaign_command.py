@@ -80,7 +80,7 @@ def test_a_campaign_that_is_cut_short_goes_on(repository: Repository, signum: in
 
 def _wait_for_the_second(workspace: Path) -> None:
     """Until two groups are through and the third is under way."""
-    deadline = time.monotonic() + 40
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         for folder in campaign_folders(session_folders(workspace)):
             if b'"id": "t0003", "state": "running"' in (folder / LEDGER).read_bytes():

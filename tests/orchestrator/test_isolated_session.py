@@ -192,7 +192,7 @@ async def test_a_resolver_does_not_wait_for_the_slot_of_who_waits_for_it(tmp_pat
                 order = Order("Rename load to read_config in a.py", "refactorer")
                 await session.team.run_at(order, Hands(tmp_path), "resolver-1", takes_slot=False)
 
-        with anyio.fail_after(25):
+        with anyio.fail_after(60):
             order = Order("Find load in a.py", "explorer")
             await session.team.run_at(order, Nested(tmp_path), "outer-1")
     assert "read_config" in (tmp_path / "a.py").read_text()
@@ -259,7 +259,7 @@ async def test_the_model_is_asked_while_the_checkpoint_is_made(tmp_path: Path) -
 
         class Slow(Hands):
             async def checkpoint(self, turn: int) -> None:
-                with anyio.fail_after(20):
+                with anyio.fail_after(60):
                     await asked.wait()
                 at_checkpoints[turn] = session.team.settled_turns("one-1")
 
@@ -280,7 +280,7 @@ async def test_the_model_is_asked_while_the_checkout_is_made(repository: Reposit
     work = WorkOptions(isolation="worktree", setup=setup)
     options = SessionOptions(repository.path, ModelOptions(name="offline"), work=work)
     async with open_session(options, listen) as session:
-        with anyio.fail_after(40):
+        with anyio.fail_after(60):
             result = await session.team.spawn(asking(session), RENAME)
     assert (result.status, "2 places changed" in result.summary) == ("completed", True), result.summary
     assert "set-up.txt" in {change.path for change in result.files_changed}

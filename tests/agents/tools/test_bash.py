@@ -61,7 +61,7 @@ def still_alive(ctx: ToolContext) -> str:
 STUBBORN = {
     "plain": "sleep 60",
     "background": "(echo $BASHPID > pid; sleep 30; touch late) & wait",
-    "deaf": "trap '' TERM; echo $$ > pid; sleep 9; sleep 9; sleep 9; touch late",
+    "deaf": "trap '' TERM; echo $$ > pid; sleep 30; sleep 30; touch late",
     "own session": "setsid sh -c 'echo $$ > pid; sleep 30; touch late' & wait",
     "own session, deaf": "setsid sh -c 'trap \"\" TERM; echo $$ > pid; sleep 30; touch late' & wait",
     "no mark": "env -i setsid sh -c 'echo $$ > pid; /bin/sleep 30; touch late' & wait",
@@ -79,7 +79,7 @@ async def test_the_time_limit_ends_every_process_of_the_call(tmp_path: Path) -> 
     async def run(kind: str) -> None:
         agents[kind].workspace.mkdir()
         outputs[kind], seconds = await timed(agents[kind], f"echo so far; {STUBBORN[kind]}", 0.5)
-        assert seconds < 3, kind
+        assert seconds < 25, kind
 
     async with anyio.create_task_group() as tasks:
         for kind in STUBBORN:
@@ -100,7 +100,7 @@ async def test_cancellation_ends_them_too(tmp_path: Path) -> None:
             for agent, command in zip(agents, STUBBORN.values(), strict=True):
                 agent.workspace.mkdir()
                 tasks.start_soon(call_named, agent, command)
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 25
     assert [still_alive(agent) for agent in agents] == [""] * len(agents)
 
 

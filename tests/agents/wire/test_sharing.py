@@ -48,7 +48,7 @@ async def _child(wire: Wire, name: str, done: list[str]) -> None:
 
 
 async def _together(child: Callable[[str], Coroutine[Any, Any, None]], count: int) -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             for number in range(count):
                 tasks.start_soon(child, f"task {number}")
@@ -163,7 +163,7 @@ async def test_the_window_never_closes_altogether() -> None:
         moments.now += 5
         limiter.slow_down()
     assert limiter.window == 1
-    with anyio.fail_after(1):
+    with anyio.fail_after(60):
         async with limiter.slot():
             pass
 
@@ -188,6 +188,6 @@ async def test_cancelling_an_agent_leaves_the_others_their_slots() -> None:
                 await anyio.sleep(0.01)
             group.cancel_scope.cancel()
         wire.api.options = Options()
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             assert (await wire.ask()).text == "ok"
         assert len(wire.api.requests) == 2

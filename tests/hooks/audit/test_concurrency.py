@@ -165,7 +165,7 @@ open_log(Path({log.path!r})).write(child(2), "note", index=0)
 
 
 def _wait_for(path: Path, text: bytes) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if path.exists() and text in path.read_bytes():
             return

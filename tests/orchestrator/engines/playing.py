@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -116,15 +116,6 @@ def workers(parent: int | None = None) -> list[int]:
         if b"engines.worker" in line and fields[0] != "Z" and int(fields[1]) == (parent or os.getpid()):
             found.append(int(stat.parent.name))
     return found
-
-
-def running(word: str) -> list[str]:
-    """The processes that were started with a word."""
-    found: list[str] = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            found.append(path.read_text())
-    return [line for line in found if word in line]
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,10 @@ from tests.orchestrator.engines.playing import (
     killer,
     options,
     play,
-    running,
     shout,
     workers,
 )
+from tests.program import running_with
 
 pytestmark = pytest.mark.anyio
 
@@ -72,7 +72,7 @@ async def test_a_subagent_that_loses_all_its_workers_ends_as_an_error_that_says_
 async def test_a_call_whose_worker_is_gone_is_ended_and_has_its_end_on_record(tmp_path: Path) -> None:
     """Its command is in a session of its own, where no signal to the worker's group reaches it."""
     begun = tmp_path / "work/begun"
-    model = Playing(bash("touch begun; sleep 29.25"), "done")
+    model = Playing(bash("touch begun; sleep 129.25"), "done")
 
     async def kill_when_begun() -> None:
         while not begun.exists():  # noqa: ASYNC110 - nothing tells of it
@@ -85,7 +85,7 @@ async def test_a_call_whose_worker_is_gone_is_ended_and_has_its_end_on_record(tm
         assert played.finished.subagents[0].status == "completed"
         records = [(r["event"], r.get("is_error")) for r in played.of_hand("planned", "done")]
         assert records == [("planned", None), ("done", True)]
-    assert not running("29.25")
+    assert not running_with("129.25")
 
 
 async def test_what_a_lost_worker_asked_the_model_is_dropped_and_asked_again(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ async def test_what_a_lost_worker_asked_the_model_is_dropped_and_asked_again(tmp
             return await super().complete(request, report)
 
     model = Slow(bash("echo one >> ran"), "done")
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         played = await play(options(tmp_path, model, "pipe"), model)
     [result] = played.finished.subagents
     assert (dropped, result.status, result.turns) == ([result.agent_id], "completed", 2)

@@ -15,8 +15,7 @@ from decurion.agents.messages_api import Answer, Request, call, say, serve_in_th
 from decurion.orchestrator.sessions import find_session
 from tests.orchestrator.engines.making import is_alive
 from tests.orchestrator.engines.playing import records_of, workers
-from tests.orchestrator.engines.playing import running as running_with
-from tests.program import decurion, started
+from tests.program import decurion, running_with, started
 
 pytestmark = pytest.mark.slow
 
@@ -40,12 +39,14 @@ def test_workers_end_with_the_program_and_their_work_is_gone_on_with(
 ) -> None:
     """A command that runs is ended as well; what was done before is not done again, and the log is whole."""
 
+    mark = f"126.{signum}"  # its own, for the other case may run beside it
+
     async def answer(request: Request) -> Answer:
         if _is_lead(request):
             return (
                 call("task", {"description": "child"}) if request.turn == 0 else say(f"told: {request.last}")
             )
-        commands = ("echo x >> ledger", "touch begun; sleep 26.25")
+        commands = ("echo x >> ledger", f"touch begun; sleep {mark}")
         if request.turn < len(commands):
             return call("bash", {"command": commands[request.turn]})
         return say("child done")
@@ -53,17 +54,17 @@ def test_workers_end_with_the_program_and_their_work_is_gone_on_with(
     with serve_in_thread(answer) as served:
         env = {"ANTHROPIC_BASE_URL": served.url, "ANTHROPIC_API_KEY": "sk-of-the-test"}
         with started(tmp_path, "run", "--engine", "pipe", "go", env=env) as running:
-            assert _until((tmp_path / "begun").exists, 40)
+            assert _until((tmp_path / "begun").exists, 60)
             [worker] = workers(running.pid)
             environ = Path(f"/proc/{worker}/environ").read_bytes()
             sent = time.monotonic()
             running.send(signum)
-            done = running.ended(10)
+            done = running.ended()
             took = time.monotonic() - sent
-        assert (done.returncode, took < 4) == (code, True), done.stderr
+        assert (done.returncode, took < 60) == (code, True), done.stderr
         assert b"sk-of-the-test" not in environ
-        assert _until(lambda: not is_alive(worker), 6)
-        assert not running_with("26.25")
+        assert _until(lambda: not is_alive(worker), 60)
+        assert not running_with(mark)
         resumed = decurion(tmp_path, "resume", env=env)
         assert (resumed.returncode, resumed.stdout) == (0, "told: child done\n"), resumed.stderr
         assert served.refused == []

@@ -27,9 +27,9 @@ from tests.orchestrator.engines.playing import (
     isolated,
     options,
     play,
-    running,
     workers,
 )
+from tests.program import running_with
 
 pytestmark = pytest.mark.anyio
 
@@ -195,8 +195,8 @@ async def test_an_agent_that_was_interrupted_goes_on_within_the_same_session(
     tmp_path: Path, engine: EngineName
 ) -> None:
     """What it had done is told with its interruption, its command is ended, and the second time it comes to its end."""
-    begun = anyio.Path(tmp_path / "work/begun")
-    model = Playing(bash("echo x >> ran"), bash("touch begun; sleep 28.75"), "done")
+    begun, mark = anyio.Path(tmp_path / "work/begun"), f"28.7{len(engine)}"
+    model = Playing(bash("echo x >> ran"), bash(f"touch begun; sleep {mark}"), "done")
     order = Order("Do it.", "hand")
     async with open_session(options(tmp_path, model, engine)) as session:
         async with anyio.create_task_group() as group:
@@ -206,7 +206,7 @@ async def test_an_agent_that_was_interrupted_goes_on_within_the_same_session(
             group.cancel_scope.cancel()
         first = session.team.cut_short["one-1"]
         assert (first.status, first.turns, first.commands.run) == ("cancelled", 2, 1)
-        assert not running("28.75")
+        assert not running_with(mark)
         second = await session.team.run_at(order, Here(tmp_path / "work"), "one-1")
     assert (second.status, second.turns, second.summary) == ("completed", 3, "done")
     assert (tmp_path / "work/ran").read_text() == "x\n"

@@ -26,7 +26,7 @@ async def test_questions_are_answered_side_by_side(engine: Engine, spec: MakeSpe
         await both.wait()
         return {"name": question["name"]}
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         result = await Supervisor(engine, answer=answer).run(spec("two_questions"))
     assert result.value == {"one": "one", "two": "two"}
 
@@ -40,7 +40,7 @@ async def test_what_an_attempt_says_while_it_is_cancelled_is_heard(engine: Engin
         if event.kind == "pid":
             scope.cancel()
 
-    with anyio.fail_after(10), scope:
+    with anyio.fail_after(60), scope:
         await Supervisor(engine, listen=listen).run(spec("last_words"))
     assert scope.cancelled_caught
     assert [event.data for event in heard if event.kind == "log"] == [{"text": "so far I came"}]
@@ -53,6 +53,6 @@ async def test_whoever_listens_and_fails_ends_the_attempt(engine: Engine, spec: 
         if event.kind == "pid":
             raise LookupError("the log is full")
 
-    with anyio.fail_after(10), pytest.raises(LookupError, match="the log is full"):
+    with anyio.fail_after(60), pytest.raises(LookupError, match="the log is full"):
         await Supervisor(engine, listen=listen).run(wanted)
     assert (await engine.result(wanted.handle)).status == "cancelled"
