@@ -12,6 +12,8 @@ import httpx2
 from decurion.hooks import ConfigError
 
 from .settings import ClientSettings, Endpoint
+from .sse import PlainEvents
+from .stream import Events
 
 CONNECT_SECONDS = 10.0
 CONTEXT_EDITING = "context-management-2025-06-27"
@@ -67,6 +69,11 @@ def with_compaction(client: anthropic.AsyncAnthropic | Any) -> dict[str, str]:
 def takes_bytes(endpoint: Endpoint) -> bool:
     """Whether the client sends prepared bytes; those of Bedrock and Vertex move fields of the body elsewhere."""
     return endpoint.provider not in {"bedrock", "vertex"}
+
+
+def events_of(endpoint: Endpoint) -> type[Events]:
+    """Give the stream that reads the events of a provider; Bedrock frames them in its own way."""
+    return Events if endpoint.provider == "bedrock" else PlainEvents
 
 
 def _transport(settings: ClientSettings) -> httpx2.AsyncClient:

@@ -17,12 +17,12 @@ from ..history import History
 from ..limiter import Limiter
 from ..model import ModelRequest, Progress, Reply
 from .body import BodyBuilder
-from .door import open_client, takes_bytes, with_compaction
+from .door import events_of, open_client, takes_bytes, with_compaction
 from .faults import Failed, Failure, failure_of
 from .prefixes import Prefixes
 from .reply import Received, received
 from .settings import ClientSettings, WireEvent
-from .stream import Events, Reader, receive
+from .stream import Reader, receive
 from .tries import Tries
 
 PATH = "/v1/messages"
@@ -151,7 +151,7 @@ class ClaudeModel:
                 self._url(client),
                 cast_to=Message,
                 stream=True,
-                stream_cls=Events,
+                stream_cls=events_of(self.settings.endpoint),
                 options=options,
                 **self._payload(body),
             )

@@ -38,6 +38,7 @@ class Chaos:
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
+        self._cut = set[str]()
 
     async def __call__(self, request: Request) -> Answer | Refusal:
         broken = self._random.random() < 0.2
@@ -54,7 +55,10 @@ class Chaos:
         if request.turn >= TURNS:
             return say(f"{request.task} is done.")
         step = f"{request.task}/{request.turn}"
-        if self._random.random() < 0.1:
+        if request.task not in self._cut and self._random.random() < 0.3:
+            self._cut.add(
+                request.task
+            )  # once for each: an agent whose replies are cut again and again gives up
             return Answer(calls(("x", {"a": f"{step}/cut"})).content, "max_tokens")
         return calls(("x", {"a": f"{step}/0"}), ("x", {"a": f"{step}/1"}))
 

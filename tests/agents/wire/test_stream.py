@@ -60,6 +60,10 @@ def use(*fragments: Any, **fields: Any) -> list[bytes]:
     return block(0, {"type": "tool_use", "id": "t1", "name": "x", "input": {}, **fields}, *deltas)
 
 
+def unnamed(part: bytes) -> bytes:
+    return part[part.index(b"data:") :]
+
+
 HELLO = said()
 TEXTS: dict[str, tuple[list[bytes], str]] = {
     "events that nobody knows": ([start(), event("weather"), *HELLO, event("block_mood", index=0), end(), STOP], "Hello."),
@@ -67,6 +71,12 @@ TEXTS: dict[str, tuple[list[bytes], str]] = {
     "events that are no objects": ([start(), b"event: a\ndata: [1]\n\n", b"event: b\ndata: null\n\n", b"event: c\ndata: {}\n\n", *HELLO, end(), STOP], "Hello."),
     "byte by byte": ([bytes([byte]) for byte in b"".join([start(), *said(text("\u20ac\U0001f600")), end(), STOP])], "\u20ac\U0001f600"),
     "carriage returns": ([part.replace(b"\n", b"\r\n") for part in [start(), *HELLO, end(), STOP]], "Hello."),
+    "only carriage returns": ([part.replace(b"\n", b"\r") for part in [start(), *HELLO, end(), STOP]], "Hello."),
+    "no names": ([*map(unnamed, [start(), *HELLO, end(), STOP]), b"data: [DONE]\n\n"], "Hello."),
+    "a mark of the byte order": ([b"\xef\xbb\xbf", start(), *HELLO, end(), STOP], "Hello."),
+    "no line behind the end": ([start(), *HELLO, end(), STOP.rstrip(b"\n")], "Hello."),
+    "no spaces": ([part.replace(b": ", b":") for part in [start(), *HELLO, end(), STOP]], "Hello."),
+    "data in two lines": ([start(), *[part.replace(b',"delta"', b'\ndata:,"delta"') for part in HELLO], end(), STOP], "Hello."),
     "more after the end": ([start(), *HELLO, end(), STOP, b"data: [DONE]\n\n", b"event: message_stop\ndata: {\n\n"], "Hello."),
     "no usage": ([start(usage=None), *HELLO, end(usage=None), STOP], "Hello."),
     "counts that are none": ([start(usage={"input_tokens": None, "output_tokens": "?"}), *HELLO, b'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":NaN}}\n\n', STOP], "Hello."),
