@@ -12,8 +12,8 @@ import httpx2
 from decurion.hooks import ConfigError
 
 from .settings import ClientSettings, Endpoint
-from .sse import PlainEvents
-from .stream import Events
+from .sse import plain_events
+from .stream import Events, Stream, framed_events
 
 CONNECT_SECONDS = 10.0
 CONTEXT_EDITING = "context-management-2025-06-27"
@@ -71,9 +71,11 @@ def takes_bytes(endpoint: Endpoint) -> bool:
     return endpoint.provider not in {"bedrock", "vertex"}
 
 
-def events_of(endpoint: Endpoint) -> type[Events]:
-    """Give the stream that reads the events of a provider; Bedrock frames them in its own way."""
-    return Events if endpoint.provider == "bedrock" else PlainEvents
+def events_of(endpoint: Endpoint, stream: Stream) -> Events:
+    """Read the events of a provider's reply: with the SDK's own reader where Bedrock frames them in its own way."""
+    if endpoint.provider == "bedrock":
+        return framed_events(stream)
+    return plain_events(stream.response.aiter_bytes())
 
 
 def _transport(settings: ClientSettings) -> httpx2.AsyncClient:

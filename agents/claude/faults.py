@@ -103,7 +103,7 @@ def failure_of(error: Exception, endpoint: Endpoint, model: str) -> Failure:
     if isinstance(error, ErrorReply):
         kind, said = _error_in(error.body)
         status = STATUS_OF_TYPE.get(kind) or _code_in(error.body)
-        return _named(status, endpoint.redact(said), endpoint, model)
+        return _named(status, endpoint.redact(said), endpoint, model, error.headers)
     if isinstance(error, (anthropic.CredentialsError, TypeError)) and "auth" in str(error).lower():
         return Failure(AuthenticationFailed(f"No API key. {KEY_REMEDY}"))
     if isinstance(error, (anthropic.APIConnectionError, httpx2.HTTPError, OSError, NotAnApi)):

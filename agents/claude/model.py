@@ -22,7 +22,7 @@ from .faults import Failed, Failure, failure_of
 from .prefixes import Prefixes
 from .reply import Received, received
 from .settings import ClientSettings, WireEvent
-from .stream import Reader, receive
+from .stream import Reader, Stream, receive
 from .tries import Tries
 
 PATH = "/v1/messages"
@@ -122,7 +122,10 @@ class ClaudeModel:
                 started = self._clock.now()
                 tries.started(held)
                 options = self._options(compact=request.compact or history.is_compacted)
-                got = await self._send(body, options, Reader(tries.report, begun, history.call_ids))
+                reader = Reader(
+                    tries.report, begun, history.call_ids, self._clock.now, self.settings.patience.pings
+                )
+                got = await self._send(body, options, reader)
         except DecurionError:
             raise
         except Exception as error:  # all that the SDK, its transport and a strange server can raise
@@ -151,11 +154,11 @@ class ClaudeModel:
                 self._url(client),
                 cast_to=Message,
                 stream=True,
-                stream_cls=events_of(self.settings.endpoint),
+                stream_cls=Stream,
                 options=options,
                 **self._payload(body),
             )
-            return await receive(stream, reader)
+            return await receive(stream, events_of(self.settings.endpoint, stream), reader)
 
     async def _post(self, body: bytes, options: dict[str, Any]) -> dict[str, Any]:
         client = self._opened()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import isfinite
@@ -29,6 +30,8 @@ class ErrorReply(Exception):  # named for what came
     def __init__(self, body: dict[str, Any]) -> None:
         super().__init__(str(body))
         self.body = body
+        self.headers: Mapping[str, str] = {}
+        """Of the response that it came in."""
 
 
 class Garbled(Exception):  # named for what the reply is

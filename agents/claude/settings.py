@@ -129,6 +129,8 @@ class Patience:
     """From the first try; a wait that would end later is not begun."""
     idle: float = 120.0
     """Silence after which a stream is given up. The API sends pings, so silence means a dead connection."""
+    pings: float = 600.0
+    """The longest that a reply may say nothing, however many pings come. A model that thinks unseen says nothing."""
     request: float = 1800.0
     """The longest a single reply may take, however lively its stream."""
     first_wait: float = 0.5

@@ -1,13 +1,13 @@
-"""A reply out of the SDK's event stream, or out of the JSON that a server sent instead.
+"""A reply out of a stream of events, or out of the JSON that a server sent instead.
 
-The SDK reads the stream and makes errors of its error events. What it gives stays the plain data it came as; the
-fragments of a block are joined once at the end, to what the SDK's own accumulator makes of them (a test holds the two
-together). That one is not used for what it costs and does not take: `docs/decisions/0010-stream-joining.md`.
+Events stay the plain data they came as; the fragments of a block are joined once at the end, to what the SDK's own
+accumulator makes of them (a test holds the two together). That one is not used for what it costs and does not take:
+`docs/decisions/0010-stream-joining.md`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,7 +22,6 @@ from ..texts import clean
 from .reply import ErrorReply, Garbled, Received, object_of, received
 
 DRAIN = 0.5  # seconds for what may follow `message_stop`, so that the connection can be used again
-END = object()
 JOINED = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 """Fragments that follow each other, and the field that holds them; every other kind comes whole."""
 REPLACED = frozenset({"signature_delta", "compaction_delta"})
@@ -40,19 +39,26 @@ class Reader:
     report: Callable[[Progress], None]
     begun: Callable[[], None]
     taken: AbstractSet[str]
+    now: Callable[[], float]
+    patience: float
+    """Seconds without a word of the reply, however many pings come."""
 
 
-Events = AsyncStream[object]
-"""The SDK's stream, giving each event as plain data."""
+Stream = AsyncStream[object]
+"""The SDK's stream."""
+
+Events = AsyncIterator[Iterable[object]]
+"""The events that come together, each as plain data."""
 
 
-async def receive(stream: Events, reader: Reader) -> Received:
-    """Read one reply to its end.
+async def receive(stream: Stream, events: Events, reader: Reader) -> Received:
+    """Read one reply to its end. `events` are those of the stream, by the door's way of reading it.
 
     Raises:
         NotAnApi: it is a page.
         ErrorReply: it is an error, in spite of the status 200.
         Garbled: the reply is not whole.
+        TimeoutError: nothing came but pings.
         Exception: whatever the SDK and its transport raise; `faults` knows them.
     """
     kind = stream.response.headers.get("content-type", "")
@@ -62,36 +68,74 @@ async def receive(stream: Events, reader: Reader) -> Received:
         await stream.close()
         raise NotAnApi(kind)
     try:
-        return await _receive_events(stream, reader)
-    except BaseException:
+        reply = _Reply(reader)
+        while not reply.is_whole and (together := await anext(events, None)) is not None:
+            reply.take(together)
+        with anyio.move_on_after(DRAIN):
+            await _read_on(events)  # or the connection could not be used again
+        await stream.close()
+        return reply.received()
+    except BaseException as error:
+        if isinstance(error, ErrorReply):
+            error.headers = stream.response.headers
         with anyio.CancelScope(shield=True), anyio.move_on_after(1):
             await stream.close()
-            await _read_on(stream)  # the SDK's generator ends only when it is read to its end
+            await _read_on(events)  # a generator ends only when it is read to its end
         raise
 
 
-async def _receive_events(stream: Events, reader: Reader) -> Received:
-    message: dict[str, Any] | None = None
-    blocks = Blocks(reader.report)
-    while (given := await anext(stream, END)) is not END:
-        event = object_of(given)
+class _Reply:
+    """A reply on its way."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.is_whole = False
+        self._reader = reader
+        self._message: dict[str, Any] | None = None
+        self._blocks = Blocks(reader.report)
+        self._heard = reader.now()
+
+    def take(self, together: Iterable[object]) -> None:
+        """Take in the events that came together; what follows the end says nothing any more.
+
+        Raises:
+            TimeoutError: they say nothing, as all before them for too long.
+        """
+        now, said = self._reader.now(), False
+        for given in together:
+            said = self._take(object_of(given)) or said
+            if self.is_whole:
+                return
+        if said:
+            self._heard = now
+        elif now - self._heard > self._reader.patience:
+            raise TimeoutError("nothing came but pings")
+
+    def _take(self, event: dict[str, Any]) -> bool:
+        """Take in one event; whether it said anything."""
         kind = event.get("type")
         if kind == "message_start":
-            message = object_of(event.get("message"))
-            reader.begun()
+            self._message = object_of(event.get("message"))
+            self._reader.begun()
         elif kind == "message_delta":
-            message = _with_delta(message, event)
-        elif kind == "message_stop" and message is not None:
-            with anyio.move_on_after(DRAIN):
-                await _read_on(stream)  # or the connection could not be used again
-            content, arguments = blocks.whole()
-            # A server that has nothing to stream may put all of it into the message's start.
-            return received(
-                {**message, "content": content or message.get("content") or []}, arguments, reader.taken
-            )
+            self._message = _with_delta(self._message, event)
+        elif kind == "message_stop" and self._message is not None:
+            self.is_whole = True
         else:
-            blocks.take(_no_error(event))
-    raise Garbled("the stream ended before the reply did")
+            return self._blocks.take(_no_error(event))
+        return True
+
+    def received(self) -> Received:
+        """Give the whole reply.
+
+        Raises:
+            Garbled: it is not whole.
+        """
+        if self._message is None or not self.is_whole:
+            raise Garbled("the stream ended before the reply did")
+        content, arguments = self._blocks.whole()
+        # A server that has nothing to stream may put all of it into the message's start.
+        message = {**self._message, "content": content or self._message.get("content") or []}
+        return received(message, arguments, self._reader.taken)
 
 
 def _no_error(message: Any) -> dict[str, Any]:
@@ -114,10 +158,16 @@ def _said(value: Any) -> dict[str, Any]:
     return {name: said for name, said in object_of(value).items() if said is not None}
 
 
-async def _read_on(stream: Events) -> None:
+async def framed_events(stream: Stream) -> Events:
+    """Give the events that the SDK's own reader finds, errors raised as its errors."""
+    async for event in stream:
+        yield (event,)
+
+
+async def _read_on(events: Events) -> None:
     """Read what is left, which nobody needs."""
     with suppress(Exception):
-        while await anext(stream, END) is not END:
+        async for _ in events:
             pass
 
 
@@ -129,17 +179,23 @@ class Blocks:
         self._newest: dict[int, _Pieces] = {}
         self._all: list[_Pieces] = []
 
-    def take(self, event: dict[str, Any]) -> None:
-        """Take in a block's start or a fragment; other events (a ping, a block's end, what comes in future) say nothing."""
+    def take(self, event: dict[str, Any]) -> bool:
+        """Take in a block's start or a fragment; whether it said anything.
+
+        Other events (a ping, a block's end, what comes in future) say nothing, nor do empty fragments.
+        """
         kind = event.get("type")
         if kind == "content_block_start":
             self._begin(_place(event), object_of(event.get("content_block")))
-        elif kind == "content_block_delta" and (delta := object_of(event.get("delta"))):
-            if (pieces := self._newest.get(_place(event))) is None:
-                raise Garbled("a part came of a block that had not begun")
-            pieces.add(delta)
-            if (told := TOLD.get(delta.get("type", ""))) and (text := delta.get(told)):
-                self._report(Progress(told, text))
+            return True
+        if kind != "content_block_delta" or not (delta := object_of(event.get("delta"))):
+            return False
+        if (pieces := self._newest.get(_place(event))) is None:
+            raise Garbled("a part came of a block that had not begun")
+        pieces.add(delta)
+        if (told := TOLD.get(delta.get("type", ""))) and (text := delta.get(told)):
+            self._report(Progress(told, text))
+        return any(value for name, value in delta.items() if name != "type")
 
     def _begin(self, place: int, block: dict[str, Any]) -> None:
         """Begin a block: another one even where the place was given before, as some servers count from zero."""

@@ -1,26 +1,28 @@
-"""Cutting bytes into events: the same as the SDK cuts, in whatever pieces they come."""
+"""Cutting bytes into events: the same as the SDK cuts, in whatever pieces they come, and each as soon as it is whole."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
 import orjson
+import pytest
 from anthropic._streaming import SSEDecoder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decurion.agents.claude.sse import BOM, Splitter
+from decurion.agents.claude.reply import ErrorReply
+from decurion.agents.claude.sse import BOM, Event, Splitter, value_of
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 NAMES = st.sampled_from(["message_start", "content_block_delta", "x", "error"])
 EVENTS = st.lists(st.tuples(NAMES, st.lists(TEXT, min_size=1, max_size=3)), max_size=5)
-ENDS = st.sampled_from(["\n", "\r\n", "\r"])
+ENDS = ["\n", "\r\n", "\r"]
 
 
 @st.composite
 def rendered(draw: st.DrawFn) -> bytes:
-    """A stream of events as a server may write them."""
-    end, parts = draw(ENDS), list[str]()
+    """A stream of events as a server may write them; a blank line may end otherwise than the line before."""
+    parts, end = list[str](), draw(st.sampled_from(ENDS))
     for name, texts in draw(EVENTS):
         space = draw(st.sampled_from(["", " "]))
         data = orjson.dumps(texts, option=draw(st.sampled_from([0, orjson.OPT_INDENT_2]))).decode()
@@ -41,5 +43,36 @@ def test_a_stream_is_cut_as_the_sdk_cuts_it(stream: bytes, cuts: list[int], mark
     stream = BOM * marked + stream
     places = [0, *sorted(cut for cut in cuts if cut < len(stream)), len(stream)]
     splitter = Splitter()
-    got = [event for begin, end in pairwise(places) for event in splitter.feed(stream[begin:end])]
-    assert got + list(splitter.end()) == wanted
+    got: list[Event] = []
+    for begin, end in pairwise(places):
+        got += splitter.feed(stream[begin:end])
+    assert (got, splitter.end()) == (wanted, [])  # each was given when it was whole, none only at the end
+
+
+@pytest.mark.parametrize(
+    "stream", ["data:1\n\rdata:2\r\n\ndata:3\r\r\n", "data:1\r\n\r\ndata:2\n\r\ndata:3\r\n\r"]
+)
+def test_ends_of_lines_may_be_mixed_in_any_piece(stream: str) -> None:
+    splitter = Splitter()
+    got = [event for byte in stream.encode() for event in splitter.feed(bytes([byte]))]
+    assert got == [(b"", b"1"), (b"", b"2"), (b"", b"3")]
+
+
+def test_an_event_without_a_type_has_its_name() -> None:
+    assert value_of((b"x", b'{"a":1}')) == {"type": "x", "a": 1}
+    assert value_of((b"x", b'{"type":"y"}')) == {"type": "y"}
+
+
+@pytest.mark.parametrize(
+    ("data", "body"),
+    [
+        (b'{"error":{"message":"m"}}', {"error": {"message": "m"}}),
+        (b"busy \xff", {"error": {"message": "busy \ufffd"}}),
+        (b"", {"error": {"message": ""}}),
+    ],
+)
+def test_an_error_is_one_by_its_name_whatever_its_data(data: bytes, body: object) -> None:
+    [event] = Splitter().feed(b"event: error\ndata: " + data + b"\n\n")
+    with pytest.raises(ErrorReply) as caught:
+        value_of(event)
+    assert caught.value.body == body

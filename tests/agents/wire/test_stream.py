@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
+import httpx2
 import orjson
 import pytest
 from anthropic import AsyncAnthropic
 from anthropic.types.beta import BetaRawContentBlockDelta
 
 from decurion.agents.claude import Patience
-from decurion.agents.claude.stream import JOINED, REPLACED
+from decurion.agents.claude.reply import Garbled, Received
+from decurion.agents.claude.stream import JOINED, REPLACED, Events, Reader, Stream, receive
 from decurion.agents.errors import BadRequest, ModelError, Overloaded, UnknownModel
 from decurion.agents.messages_api import Answer, Refusal
 from decurion.agents.messages_api.events import event
@@ -76,6 +78,7 @@ TEXTS: dict[str, tuple[list[bytes], str]] = {
     "a mark of the byte order": ([b"\xef\xbb\xbf", start(), *HELLO, end(), STOP], "Hello."),
     "no line behind the end": ([start(), *HELLO, end(), STOP.rstrip(b"\n")], "Hello."),
     "no spaces": ([part.replace(b": ", b":") for part in [start(), *HELLO, end(), STOP]], "Hello."),
+    "names instead of types": ([part.replace(b'"type":"' + part[7 : part.index(b"\n")] + b'",', b"") for part in [start(), *HELLO, end(), event("message_stop", x=1)]], "Hello."),
     "data in two lines": ([start(), *[part.replace(b',"delta"', b'\ndata:,"delta"') for part in HELLO], end(), STOP], "Hello."),
     "more after the end": ([start(), *HELLO, end(), STOP, b"data: [DONE]\n\n", b"event: message_stop\ndata: {\n\n"], "Hello."),
     "no usage": ([start(usage=None), *HELLO, end(usage=None), STOP], "Hello."),
@@ -178,6 +181,37 @@ async def test_a_stream_that_makes_no_sense_is_told_in_words_and_asked_for_again
     async with wired([Answer((), raw=[*parts, end(), STOP]), good], patience=QUICK) as wire:
         assert (await wire.ask()).text == "ok"
         assert "block" in wire.kinds("retry")[0].data["reason"]
+
+
+NEWS = orjson.loads(HELLO[1][len(b"event: content_block_delta\ndata: ") :])
+PING: dict[str, Any] = {"type": "ping"}
+EMPTY: dict[str, Any] = {**NEWS, "delta": text("")}
+
+
+async def paced(seconds: float, *events: dict[str, Any]) -> Received:
+    """Read events, each so many seconds after the one before, with a patience of a minute for pings."""
+    time = 0.0
+    client = AsyncAnthropic(api_key="k")
+    stream = Stream(cast_to=object, response=httpx2.Response(200), client=client)
+
+    async def come() -> Events:
+        nonlocal time
+        for one in [{"type": "message_start", "message": MESSAGE}, *events]:
+            yield (one,)
+            time += seconds
+
+    async with client:
+        reader = Reader(lambda _progress: None, lambda: None, frozenset(), lambda: time, 60)
+        return await receive(stream, come(), reader)
+
+
+@pytest.mark.parametrize("nothing", [PING, EMPTY, {"type": "weather"}], ids=["pings", "empty", "unknown"])
+async def test_a_stream_that_goes_on_without_a_word_is_given_up(nothing: dict[str, Any]) -> None:
+    begin: dict[str, Any] = {"type": "content_block_start", "index": 0, "content_block": {"type": "text"}}
+    with pytest.raises(TimeoutError):
+        await paced(20, begin, *[nothing] * 4)
+    with pytest.raises(Garbled, match="ended before"):  # read to its end
+        await paced(20, begin, *[nothing, nothing, NEWS] * 4)
 
 
 async def test_a_stop_reason_that_is_no_text_is_an_unknown_one() -> None:
