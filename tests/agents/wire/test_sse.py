@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
+from collections.abc import AsyncGenerator, Callable
 from itertools import pairwise
 
+import httpx2
 import orjson
 import pytest
+from anthropic import AsyncAnthropic
 from anthropic._streaming import SSEDecoder
 from hypothesis import given
 from hypothesis import strategies as st
 
+from decurion.agents.claude.door import events_of
 from decurion.agents.claude.reply import ErrorReply
+from decurion.agents.claude.settings import Endpoint
 from decurion.agents.claude.sse import BOM, Event, Splitter, value_of
+from decurion.agents.claude.stream import Stream
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 NAMES = st.sampled_from(["message_start", "content_block_delta", "x", "error"])
@@ -76,3 +84,25 @@ def test_an_error_is_one_by_its_name_whatever_its_data(data: bytes, body: object
     with pytest.raises(ErrorReply) as caught:
         value_of(event)
     assert caught.value.body == body
+
+
+class Pieces(httpx2.AsyncByteStream):
+    """A body that comes in pieces of three bytes."""
+
+    def __init__(self, body: bytes) -> None:
+        self.body = body
+
+    async def __aiter__(self) -> AsyncGenerator[bytes]:
+        for at in range(0, len(self.body), 3):
+            yield self.body[at : at + 3]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("coding", "packed"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
+async def test_a_compressed_stream_is_read(coding: str, packed: Callable[[bytes], bytes]) -> None:
+    body = packed(b"data: [1]\n\ndata: [2]\n\n")
+    response = httpx2.Response(200, headers={"content-encoding": coding}, stream=Pieces(body))
+    async with AsyncAnthropic(api_key="k") as client:
+        stream = Stream(cast_to=object, response=response, client=client)
+        together = [list(events) async for events in events_of(Endpoint(), stream)]
+    assert [one for events in together for one in events] == [[1], [2]]
