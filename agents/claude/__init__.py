@@ -1,8 +1,8 @@
 """The one client that knows the SDK. `connect(settings)` gives a `Model`; only then is the SDK imported.
 
 `settings` what may be set and where it is read from; `door` the SDK's clients, one per provider; `body` the bytes of a
-request; `sse`, `stream` and `reply` a reply from its bytes; `faults` what went wrong, by name, in one place; `model`
-retries and all.
+request; `sse`, `stream` and `reply` a reply from its bytes; `faults` what went wrong, by name, in one place;
+`turnstile` one agent after the other; `model` retries and all.
 """
 
 from __future__ import annotations

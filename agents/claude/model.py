@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import anyio
-import anyio.lowlevel
 import orjson
 from anthropic.types import Message, MessageTokensCount
 
@@ -25,6 +24,7 @@ from .reply import Received, received
 from .settings import ClientSettings, WireEvent
 from .stream import Reader, Stream, receive
 from .tries import Tries
+from .turnstile import Turnstile
 
 PATH = "/v1/messages"
 
@@ -47,7 +47,7 @@ class ClaudeModel:
         self._bodies = BodyBuilder(settings)
         self._prefixes = Prefixes(clock)
         self._client: Any = None
-        self._turn = anyio.Lock(fast_acquire=True)
+        self._turnstile = Turnstile()
         self._reached = False
         self._counts = settings.switches.count_tokens
 
@@ -132,23 +132,13 @@ class ClaudeModel:
             raise
         except Exception as error:  # all that the SDK, its transport and a strange server can raise
             raise self._failed(failure_of(error, self.settings.endpoint, model)) from error
-        await self._in_turn()
+        await self._turnstile.go_through()
         self._reached = True
         self._limiter.accepted()
         self._observe(_accepted(request, got, self._clock.now() - started))
         if got.cache_miss:
             self._observe(WireEvent("cache_miss", request.ref, {"reason": got.cache_miss}))
         return got.reply
-
-    async def _in_turn(self) -> None:
-        """Let one agent a round of the event loop go on with its reply.
-
-        Where a hundred replies come at once, a hundred agents would go on in one round, and none of their next
-        requests would leave before the last of them is through. A reply that is here is not given up meanwhile.
-        """
-        with anyio.CancelScope(shield=True):
-            async with self._turn:
-                await anyio.lowlevel.checkpoint()
 
     def _failed(self, failure: Failure) -> Failed:
         if failure.load:
