@@ -146,8 +146,3 @@ async def nested_repositories(git: Git) -> list[str]:
     """Folders of a working tree that are repositories of their own and not submodules."""
     others = await git.names("ls-files", "--others", "--exclude-standard", "-z")
     return [path for path in others if path.endswith("/")]
-
-
-async def gitlinks(git: Git) -> set[str]:
-    """The submodules an index names."""
-    return {entry.path for entry in await read_index(git) if entry.mode == "160000"}
