@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from .errors import GitError
 from .hub import Hub
-from .preflight import Place, read_index
+from .preflight import Place
 from .run import Git, shown
 
 ADD_TRIES = 5
