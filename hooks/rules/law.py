@@ -99,14 +99,6 @@ class Law:
             save_cached(sources, law.digest, pack(rules))
         return law
 
-    def tightened(self, extra: tuple[Source, ...]) -> Law:
-        """Give this law with more rules, which can only refuse more.
-
-        Raises:
-            ConfigError: as `load`.
-        """
-        return Law.of_sources((*self.sources, *extra)) if extra else self
-
     @property
     def rules(self) -> RuleSet:
         """The compiled rules."""

@@ -51,8 +51,8 @@ def test_a_project_may_add() -> None:
     assert refuses(law, "cat vault/key")
 
 
-def test_an_agent_is_tightened_and_no_other() -> None:
-    law = _law().tightened((entries(("git commit",), "agents/reader.md", ("reader",)),))
+def test_an_entry_of_an_agent_binds_it_and_no_other() -> None:
+    law = _law(entries(("git commit",), "agents/reader.md", ("reader",)))
     assert judge(law, "git commit -m x", "reader").verdict is Verdict.DENY
     assert judge(law, "git commit -m x", "lead").verdict is Verdict.ALLOW
 
