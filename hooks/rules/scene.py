@@ -24,8 +24,6 @@ _MANY_PIECES, _MOST_PIECES = 300, 3000
 """Pieces of words of one command past which only paths are looked at, and past which it is refused: JSON has many."""
 _LONGEST_PATH = 4096
 """Characters of a path past which every system refuses it."""
-MAX_DEPTH = 4
-"""How far back a word is followed to the commands it came from."""
 NO_GRAMMARS = Grammars({})
 NO_READING = Reading()
 NOTHING: frozenset[str] = frozenset()
@@ -306,12 +304,18 @@ def _is_bare(value: Value) -> bool:
     return text is not None and "/" not in text and not text.startswith((".", "~"))
 
 
-def _all_upstream(events: list[ExecEvent], depth: int = 0) -> Iterator[ExecEvent]:
-    for event in events:
+def _all_upstream(events: list[ExecEvent]) -> Iterator[ExecEvent]:
+    # Each once: every stage of a pipe holds all before it, which hold all before them.
+    seen: set[int] = set()
+    todo = events[::-1]
+    while todo:
+        event = todo.pop()
+        if id(event) in seen:
+            continue
+        seen.add(id(event))
         yield event
-        if depth < MAX_DEPTH:
-            inner = [*event.stdin.upstream, *(source for value in event.argv for source in value.sources)]
-            yield from _all_upstream(inner, depth + 1)
+        inner = [*event.stdin.upstream, *(source for value in event.argv for source in value.sources)]
+        todo.extend(inner[::-1])
 
 
 def loose_text(value: Value) -> str:

@@ -176,8 +176,16 @@ class Stdin:
 INHERIT = Stdin()
 
 
+class _Hashed:
+    """The hash of an event, worked out once: events hold those that feed them, which hold those that feed them."""
+
+    __slots__ = ("hashed",)
+
+    hashed: int
+
+
 @frozen
-class ExecEvent:
+class ExecEvent(_Hashed):
     """One program that would be started, or one builtin that would act.
 
     `program` is the command word as spelled (expanded); `name` the base name of what would really run, after
@@ -203,6 +211,13 @@ class ExecEvent:
     speculative: bool = False
     mounts: tuple[tuple[str, str], ...] = ()
     remote: str = ""
+
+    def __hash__(self) -> int:
+        try:
+            return self.hashed
+        except AttributeError:
+            _set(self, "hashed", hash(self.__values__(self)))  # pyright: ignore[reportAttributeAccessIssue] - as made by frozen
+            return self.hashed
 
     @property
     def words(self) -> tuple[str | None, ...]:

@@ -156,3 +156,11 @@ def test_a_text_of_too_many_places_is_refused_in_plain_words(law: Law) -> None:
         "This text is too large to be checked (it holds more than 3000 names and values). "
         "Put its data into a file, or split the command."
     )
+
+
+@pytest.mark.parametrize("stage", ["grep -v {}", "sed -E 's/(a{})+/-- &/'", "./filter $X {}"])
+def test_a_long_pipe_costs_what_its_stages_cost(law: Law, stage: str) -> None:
+    """Each stage holds all before it: followed again and again, twenty would take as long as a million."""
+    pipe = " | ".join(["cat data", *[stage.format(number) for number in range(60)]])
+    assert law.judge_command(pipe, EXAMPLE_PLACES).verdict is Verdict.ALLOW
+    assert law.judge_command(f'x=$({pipe}); sh -c "cat $x" | {pipe}', EXAMPLE_PLACES).rule != UNREADABLE
