@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..patterns import lazy
-from ..shell.events import Places, Reading, Value
+from ..shell.events import Places, Reading, Value, all_upstream
 from .arguments import Arguments, Grammars, named
 from .paths import holds, is_ordinary, spots
 
@@ -157,7 +157,7 @@ class Scene:
         feeding = [*event.stdin.upstream, *(source for value in event.argv for source in value.sources)]
         if event.stdin.text is not None:
             feeding.extend(event.stdin.text.sources)
-        return tuple(_all_upstream(feeding))
+        return tuple(all_upstream(feeding))
 
     def of(self, event: ExecEvent) -> Scene:
         """Give the scene of another event of the same reading."""
@@ -302,20 +302,6 @@ def _is_bare(value: Value) -> bool:
     """Tell whether a piece is a text that is no path to anywhere."""
     text = value.text
     return text is not None and "/" not in text and not text.startswith((".", "~"))
-
-
-def _all_upstream(events: list[ExecEvent]) -> Iterator[ExecEvent]:
-    # Each once: every stage of a pipe holds all before it, which hold all before them.
-    seen: set[int] = set()
-    todo = events[::-1]
-    while todo:
-        event = todo.pop()
-        if id(event) in seen:
-            continue
-        seen.add(id(event))
-        yield event
-        inner = [*event.stdin.upstream, *(source for value in event.argv for source in value.sources)]
-        todo.extend(inner[::-1])
 
 
 def loose_text(value: Value) -> str:

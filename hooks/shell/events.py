@@ -14,7 +14,7 @@ from .languages import matches, overlaps, starts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 ANYWHERE = "?"
 """Stands in `ExecEvent.cwds` for a working folder that is not known."""
@@ -216,7 +216,7 @@ class ExecEvent(_Hashed):
         try:
             return self.hashed
         except AttributeError:
-            _set(self, "hashed", hash(self.__values__(self)))  # pyright: ignore[reportAttributeAccessIssue] - as made by frozen
+            _set(self, "hashed", hash((self.program, self.argv, self.stdin, self.redirects, self.segment)))
             return self.hashed
 
     @property
@@ -228,6 +228,21 @@ class ExecEvent(_Hashed):
         """The command for people, on one line."""
         name = self.name or self.program.show()
         return " ".join([name, *[value.text or value.show() or "''" for value in self.argv]])
+
+
+def all_upstream(events: list[ExecEvent]) -> Iterator[ExecEvent]:
+    """Give these events and all whose output flows into them, each once.
+
+    Every stage of a pipe holds all before it, which hold all before them.
+    """
+    seen, todo = set[int](), events[::-1]
+    while todo:
+        event = todo.pop()
+        if id(event) not in seen:
+            seen.add(id(event))
+            yield event
+            inner = [*event.stdin.upstream, *(source for value in event.argv for source in value.sources)]
+            todo.extend(inner[::-1])
 
 
 @frozen
