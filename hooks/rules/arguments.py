@@ -50,16 +50,27 @@ class Word:
 
 @frozen
 class Arguments:
-    """Options in order, words in order."""
+    """Options in order, words in order; `before` options stand before the first word, the subcommand if there are such."""
 
     options: tuple[Option, ...] = ()
     words: tuple[Word, ...] = ()
+    before: int = 0
+
+    @property
+    def of_subcommand(self) -> Arguments:
+        """The arguments without the program's own options of one letter: `-C` of `git -C dir branch` is not the branch's."""
+        own = self.options[: self.before]
+        if not own:
+            return self
+        kept = [option for option in own if len(option.name) != 2 or option.value is None]
+        return Arguments((*kept, *self.options[self.before :]), self.words)
 
 
 def read_arguments(argv: tuple[Value, ...], grammar: Grammar) -> Arguments:
     """Split arguments into options and words. Where the grammar is not known, both readings are kept."""
     options: list[Option] = []
     words: list[Word] = []
+    before = 0
     pending: Option | None = None  # an option that takes, or may take, the next word
     only_words = False
     for value in argv:
@@ -77,8 +88,9 @@ def read_arguments(argv: tuple[Value, ...], grammar: Grammar) -> Arguments:
             options.extend(given)
             pending = _open_end(given[-1], grammar)
         else:
+            before = before if words else len(options)
             words.append(Word(value))
-    return Arguments(tuple(options), tuple(words))
+    return Arguments(tuple(options), tuple(words), before)
 
 
 _LEAVES_OUT = ("--exclude", "--exclude-dir", "--exclude-glob", "--exclude-if-present")
@@ -125,7 +137,7 @@ def _cluster(value: Value, shown: str, grammar: Grammar) -> list[Option]:
     for place, letter in enumerate(shown[1:], 2):
         name = f"-{letter}"
         rest = _after(value, place)
-        if name in grammar.values and rest.parts:
+        if rest.parts and (name in grammar.values or name in grammar.attached):
             return [*options, Option(name, whole, rest)]
         options.append(Option(name, whole))
     return options
@@ -153,12 +165,16 @@ class Grammars:
         own = self._by_name.get(name, UNKNOWN)
         arguments = read_arguments(event.argv, own)
         if name not in self._divided or not arguments.words:
-            return arguments
+            return Arguments(arguments.options, arguments.words) if arguments.before else arguments
         sub = self._by_name.get(f"{name} {arguments.words[0].value.text}")
         if sub is None or not (sub.values or sub.maybe):
             return arguments
         wider = Grammar(
-            own.values | sub.values, known=True, single_dash=own.single_dash, maybe=own.maybe | sub.maybe
+            own.values | sub.values,
+            known=True,
+            single_dash=own.single_dash,
+            maybe=own.maybe | sub.maybe,
+            attached=own.attached | sub.attached,
         )
         return read_arguments(event.argv, wider)
 
@@ -225,8 +241,10 @@ def _has_exactly(arguments: Arguments, choice: str) -> bool:
     return False
 
 
-def rests_after(words: tuple[Word, ...], subcommands: tuple[str, ...]) -> Iterator[tuple[Word, ...]]:
-    """Give what follows each of the subcommands that the leading words are."""
+def rests_after(
+    words: tuple[Word, ...], subcommands: tuple[str, ...], *, sure: bool = False
+) -> Iterator[tuple[Word, ...]]:
+    """Give what follows each of the subcommands that the leading words are, or may be unless it must be `sure`."""
     certain = bool(words) and not words[0].maybe
     first = words[0].value.text if words and certain else None
     second = words[1].value.text if certain and len(words) > 1 and not words[1].maybe else None
@@ -236,15 +254,15 @@ def rests_after(words: tuple[Word, ...], subcommands: tuple[str, ...]) -> Iterat
             continue
         if second is not None and len(steps) > 1 and second not in steps[1][0] and not steps[1][1]:
             continue
-        rest = rest_after(words, wanted)
+        rest = rest_after(words, wanted, sure=sure)
         if rest is not None:
             yield rest
 
 
-def rest_after(words: tuple[Word, ...], wanted: str) -> tuple[Word, ...] | None:
+def rest_after(words: tuple[Word, ...], wanted: str, *, sure: bool = False) -> tuple[Word, ...] | None:
     """Take a subcommand (`stash drop|clear`) off the leading words; None if it is not there."""
     for exact, patterns in _steps(wanted):
-        skipped = _skip_to(words, exact, patterns)
+        skipped = _skip_to(words, exact, patterns, sure=sure)
         if skipped is None:
             return None
         words = skipped
@@ -268,10 +286,10 @@ def _steps(wanted: str) -> tuple[_Step, ...]:
 
 
 def _skip_to(
-    words: tuple[Word, ...], exact: frozenset[str], patterns: tuple[str, ...]
+    words: tuple[Word, ...], exact: frozenset[str], patterns: tuple[str, ...], *, sure: bool
 ) -> tuple[Word, ...] | None:
     for index, word in enumerate(words):
-        if _word_is(word.value, exact, patterns):
+        if (word.value.text is not None or not sure) and _word_is(word.value, exact, patterns):
             return words[index + 1 :]
         if not word.maybe:
             return None

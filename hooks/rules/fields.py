@@ -87,6 +87,7 @@ def _check_words(source: Source, rule: str, condition: Condition, sets: frozense
         condition.arguments,
         condition.writes,
         condition.replaces,
+        condition.first,
     )
     for predicate in (one for held in (*plain, condition.upstream_reads) for one in held):
         _check_predicate(source, rule, predicate, sets)

@@ -20,29 +20,43 @@ def component_fits(piece: Component, pattern: str, *, deep: bool) -> bool:
     `deep`: a `**` came before, so that `*` is not suspected of meaning the one name that follows.
     """
     if isinstance(piece, str):
-        if "*" not in pattern and "?" not in pattern and "[" not in pattern:
-            return piece == pattern
-        from fnmatch import fnmatchcase
-
-        return fnmatchcase(piece, pattern)
+        return _text_fits_exactly(piece, pattern)
     if piece.is_opaque:
         return pattern == "*"  # an unknown name is not suspected of being each of the protected ones
     if pattern.startswith(".") and not isinstance(piece.parts[0], str) and not _matches_dot(piece.parts[0]):
         return False
     if deep or "*" in pattern:
-        if piece.could_be(STRANGE_NAME):
+        if _may_spell(piece, STRANGE_NAME) and piece.could_be(STRANGE_NAME):
             return pattern == "*"
         piece = _without_holes(piece)
-    return piece.could_match(Value(pattern_parts(pattern)))
+    if piece.text is not None:
+        return _text_fits_exactly(piece.text, pattern)
+    may = any(char in pattern for char in "*?[") or _may_spell(piece, pattern)
+    return may and piece.could_match(Value(pattern_parts(pattern)))
+
+
+def _text_fits_exactly(text: str, pattern: str) -> bool:
+    if "*" not in pattern and "?" not in pattern and "[" not in pattern:
+        return text == pattern
+    from fnmatch import fnmatchcase
+
+    return fnmatchcase(text, pattern)
+
+
+def _may_spell(piece: Value, name: str) -> bool:
+    """Tell whether a name has room for the literal text of a piece, and its start and end: most have not."""
+    literal = sum(len(part) for part in piece.parts if isinstance(part, str))
+    return literal <= len(name) and name.startswith(piece.prefix) and name.endswith(piece.suffix)
 
 
 def _without_holes(piece: Value) -> Value:
     """Take unknown pieces for plain text: they are not suspected of completing every pattern."""
-    return (
-        Value(tuple("x" if isinstance(part, Hole) else part for part in piece.parts))
-        if piece.holes
-        else piece
-    )
+    if not piece.holes:
+        return piece
+    parts = ["x" if isinstance(part, Hole) else part for part in piece.parts]
+    if all(isinstance(part, str) for part in parts):
+        return Value(("".join([part for part in parts if isinstance(part, str)]),))
+    return Value(tuple(parts))
 
 
 def _matches_dot(part: Glob | Hole) -> bool:

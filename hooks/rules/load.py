@@ -207,7 +207,10 @@ def _merged_grammars(sources: tuple[Source, ...], drafts: list[dict[str, Any]]) 
     for source, data in zip(sources, drafts, strict=True):
         for name, table in data.get("programs", {}).items():
             check_keys(
-                source, table, ("values", "maybe", "single_dash", "aliases", "same_as"), f"[programs.{name}]"
+                source,
+                table,
+                ("values", "maybe", "attached", "single_dash", "aliases", "same_as"),
+                f"[programs.{name}]",
             )
             base = merged.get(name) or merged.get(str(table.get("same_as", "")), Grammar())
             merged[name] = Grammar(
@@ -216,6 +219,7 @@ def _merged_grammars(sources: tuple[Source, ...], drafts: list[dict[str, Any]]) 
                 single_dash=bool(table.get("single_dash", base.single_dash)),
                 aliases=(*base.aliases, *strings(source, table, "aliases")),
                 maybe=base.maybe | frozenset(strings(source, table, "maybe")),
+                attached=base.attached | frozenset(strings(source, table, "attached")),
             )
     return merged
 

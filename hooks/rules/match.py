@@ -120,6 +120,7 @@ def _tests(condition: Condition) -> Tests:
         (_upstream_reads, condition.upstream_reads),
         (_says, _Sought(condition.text) if condition.text else None),
         (_queries, condition.sql),
+        (_starts_with, condition.first),
         (_names_path, condition.arguments),
     )
     return tuple((test, words) for test, words in asked if words)
@@ -137,23 +138,24 @@ def _excuses(condition: Condition, tests: Tests, scene: Scene) -> bool:
         return False
     if condition.flags and any(value.is_opaque for value in scene.event.argv if value.text is None):
         return False
-    return _fits_words(condition, scene, exact_flag) and all(test(asked, scene) for test, asked in tests)
+    fits = _fits_words(condition, scene, exact_flag, sure=True)
+    return fits and all(test(asked, scene) for test, asked in tests)
 
 
 def _found(kinds: tuple[str, ...], scene: Scene) -> bool:
     return scene.finding in kinds
 
 
-def _fits_words(condition: Condition, scene: Scene, flag: Callable[..., bool]) -> bool:
+def _fits_words(condition: Condition, scene: Scene, flag: Callable[..., bool], *, sure: bool = False) -> bool:
     if not (condition.subcommand or condition.flags or condition.operands or condition.all_operands):
         return True
-    arguments = scene.arguments
+    arguments = scene.arguments.of_subcommand if condition.subcommand else scene.arguments
     for choices in condition.flags:
         if not flag(arguments, choices):
             return False
     if not condition.subcommand:
         return _fits_operands(condition, arguments.words, scene)
-    for rest in rests_after(arguments.words, condition.subcommand):
+    for rest in rests_after(arguments.words, condition.subcommand, sure=sure):
         if _fits_operands(condition, rest, scene):
             return True
     return False
@@ -172,6 +174,11 @@ def _operand(predicate: str, words: tuple[Word, ...], scene: Scene) -> bool:
         return len(words) > COUNTED[predicate]
     which, holds = operand_of(predicate)
     return any(holds(word.value, scene) for word in words[which])
+
+
+def _starts_with(predicates: tuple[str, ...], scene: Scene) -> bool:
+    first = scene.event.argv[:1]
+    return any(value_holds(predicate, value, scene) for value in first for predicate in predicates)
 
 
 def _fed_by(names: tuple[str, ...], scene: Scene) -> bool:

@@ -39,6 +39,7 @@ class Condition:
     `writes`: predicates over files written, `replaces` over those among them whose content is lost. `remote`: patterns over where it would run, behind `!` over where it would not. `all_operands`: each predicate
     must hold for some operand. `finding`: what reading the text itself brought up (see `FINDINGS`). `options`:
     `-d|--data PREDICATE` over an option's value. `upstream_reads`: predicates over what the upstream programs are given.
+    `first`: one predicate must hold for the very first argument, an option too.
     """
 
     program: tuple[str, ...] = ()
@@ -59,6 +60,7 @@ class Condition:
     options: tuple[str, ...] = ()
     upstream_reads: tuple[str, ...] = ()
     replaces: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
 
     def asked(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Give the fields that ask for something, with what they ask for."""
@@ -101,7 +103,8 @@ class Grammar:
     """How a program reads its arguments.
 
     `values` are the options that take the next word, `maybe` those that do so in some places; both lists are complete
-    if `known`. `single_dash`: `-force` is one option, not a cluster. `aliases` are groups of spellings of one option, like `-f|--force`.
+    if `known`. `attached` are letters that take what follows in their own word, never the next one. `single_dash`:
+    `-force` is one option, not a cluster. `aliases` are groups of spellings of one option, like `-f|--force`.
     """
 
     values: frozenset[str] = frozenset()
@@ -109,6 +112,7 @@ class Grammar:
     single_dash: bool = False
     aliases: tuple[str, ...] = ()
     maybe: frozenset[str] = frozenset()
+    attached: frozenset[str] = frozenset()
 
 
 @frozen
@@ -125,7 +129,13 @@ def pack(rules: RuleSet) -> dict[str, Any]:
     return {
         "rules": [_pack_rule(rule) for rule in rules.rules],
         "grammars": {
-            name: [sorted(grammar.values), grammar.known, grammar.single_dash, sorted(grammar.maybe)]
+            name: [
+                sorted(grammar.values),
+                grammar.known,
+                grammar.single_dash,
+                sorted(grammar.maybe),
+                sorted(grammar.attached),
+            ]
             for name, grammar in rules.grammars
         },
         "paths": {name: list(patterns) for name, patterns in rules.paths},
@@ -146,8 +156,8 @@ def unpack_tables(
 ) -> tuple[tuple[tuple[str, Grammar], ...], tuple[tuple[str, tuple[str, ...]], ...]]:
     """Turn the grammars and path sets of `pack`'s data back; raises as `unpack`."""
     grammars = (
-        (name, Grammar(frozenset(values), known, single, (), frozenset(maybe)))
-        for name, (values, known, single, maybe) in data["grammars"].items()
+        (name, Grammar(frozenset(values), known, single, (), frozenset(maybe), frozenset(attached)))
+        for name, (values, known, single, maybe, attached) in data["grammars"].items()
     )
     return tuple(grammars), tuple((name, tuple(patterns)) for name, patterns in data["paths"].items())
 

@@ -77,7 +77,10 @@ HARMLESS_OUTPUT = frozenset({ "docker", "kind", "k3d", "eksctl", "oc", "aws", "f
     "stack", "luarocks", "perl", "goenv", "jenv", "sdk", "volta", "atuin", "tmuxinator", "hub", "fzf", "op", "pipx",
     "micromamba", "mamba", "pixi", "devbox", "nix", "guix", "vault", "resize", "locale", "tset", "oh-my-posh",
     "podman", "helm", "flux", "terraform", "just", "hugo", "deno", "bun", "pnpm", "yarn", "dbus-launch", "lesspipe.sh",
-
+    "devenv", "rg", "ruff", "uvx", "bat", "eza", "zellij", "jj", "chezmoi", "pdm", "hatch", "rye", "task", "argocd",
+    "istioctl", "skaffold", "doctl", "hcloud", "flyctl", "heroku", "kustomize", "cosign", "syft", "trivy", "buf",
+    "golangci-lint", "nerdctl", "colima", "limactl", "linkerd", "cilium", "dagger", "pulumi", "tofu", "trunk", "gum",
+    "supabase", "stripe", "dvc", "pipenv", "go-task", "luarocks", "ghcup", "swiftly", "proto", "moon", "yq", "glow",
 })  # fmt: skip
 """Programs whose documented use is `eval "$(program …)"`: they print settings for the shell."""
 
@@ -94,7 +97,8 @@ def note_unknown_code(m: Machine, fr: Frame, code: Value, program: str) -> None:
 
 SETTINGS_WORDS = frozenset(
     "completion completions generate-shell-completion init env shellenv hook export activate shell print-config bash zsh sh"
-    " --sh --bash -s -b -c autocomplete minikube-docker-env docker-env config-env --shell bash-completion agent".split()
+    " --sh --bash -s -b -c autocomplete minikube-docker-env docker-env config-env --shell bash-completion agent"
+    " complete-bash complete-zsh direnvrc shell-init shell-setup".split()
 )
 
 

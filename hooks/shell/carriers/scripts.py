@@ -41,6 +41,13 @@ SUBCOMMANDS = frozenset({"run", "test", "install", "add", "remove", "fmt", "lint
                          "upgrade", "build", "pm", "link", "update", "cache", "compile", "serve", "doc", "bench", "info", "repl"})  # fmt: skip
 
 
+ONLY_READ = {
+    "php": frozenset({"-l", "--syntax-check"}), "node": frozenset({"-c", "--check"}), "nodejs": frozenset({"-c", "--check"}),
+    "ruby": frozenset({"-c", "-cw", "-wc"}),
+}  # fmt: skip
+"""The options that have a script checked for its grammar and not run."""
+
+
 MAX_LOADED = 12
 """How deep files that load files are followed."""
 
@@ -57,7 +64,7 @@ def run(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
         from .editors import changed
 
         changed(m, st, event, words[at:])
-    if codes:
+    if codes or not ONLY_READ.get(name, frozenset()).isdisjoint([value.text for value in words[:at]]):
         return None
     rest = words[at:]
     if name in {"deno", "bun"} and rest:
@@ -157,6 +164,8 @@ def _subcommand(
             from ..programs import run_argv
 
             return run_argv(m, st, fr, list(words))
+        if first == "test" and words and words[0].is_opaque:
+            return None  # which of the workspace's tests are run
         return _script(m, st, fr, name, words) if words else None
     return None
 
