@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..frozen import replace
 from .events import ExecEvent, Value
 from .expand import value_of
-from .machine import MAX_DEPTH, MAX_SOURCE, Frame, Machine, Outcome, Refused, State
+from .machine import MAX_DEPTH, MAX_SOURCE, Frame, Machine, NoShell, Outcome, Refused, State
 from .tree import (
     Call,
 )
@@ -57,7 +57,7 @@ def run_code(m: Machine, st: State, fr: Frame, code: Value, program: str = "") -
     try:
         stmts = m.parse(m.hide(code))
     except Unreadable as error:
-        raise Refused(f"code inside the command cannot be read: {error}") from None
+        raise NoShell(f"code inside the command cannot be read: {error}") from None
     return run_stmts(m, st, fr, stmts)
 
 
@@ -80,7 +80,7 @@ HARMLESS_OUTPUT = frozenset({ "docker", "kind", "k3d", "eksctl", "oc", "aws", "f
     "devenv", "rg", "ruff", "uvx", "bat", "eza", "zellij", "jj", "chezmoi", "pdm", "hatch", "rye", "task", "argocd",
     "istioctl", "skaffold", "doctl", "hcloud", "flyctl", "heroku", "kustomize", "cosign", "syft", "trivy", "buf",
     "golangci-lint", "nerdctl", "colima", "limactl", "linkerd", "cilium", "dagger", "pulumi", "tofu", "trunk", "gum",
-    "supabase", "stripe", "dvc", "pipenv", "go-task", "luarocks", "ghcup", "swiftly", "proto", "moon", "yq", "glow",
+    "supabase", "stripe", "dvc", "pipenv", "go-task", "ghcup", "swiftly", "proto", "moon", "yq", "glow",
 })  # fmt: skip
 """Programs whose documented use is `eval "$(program …)"`: they print settings for the shell."""
 

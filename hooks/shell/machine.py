@@ -46,6 +46,10 @@ class Refused(Exception):
     """The text cannot be judged within the limits; the argument says which."""
 
 
+class NoShell(Refused):
+    """Text that would be run as shell code is none."""
+
+
 @frozen
 class Outcome:
     """What a command leaves: the text it prints, and whether it certainly succeeded (True) or failed (False)."""

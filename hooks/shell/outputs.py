@@ -10,7 +10,7 @@ from . import quotes
 from .events import ExecEvent, Glob, Value, literal
 from .machine import DONE, Frame, Machine, Outcome, State
 from .options import has, operands, skip, values_of
-from .redirects import content_of, put_file
+from .redirects import FRESH, content_of, put_file
 from .values import EMPTY, fields, join, lines, of, unknown
 
 TYPE_CHECKING = False
@@ -177,7 +177,11 @@ def _mktemp(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Value:
     if folder or not words or has(event.argv, "t"):
         template = posixpath.join(folder or (m.places.temp[0] if m.places.temp else "/tmp"), template)  # noqa: S108
     path = m.places.join(st.cwds[0] if st.cwds else "/", template)
-    return Value((path.rstrip("X"), Glob("*"), "\n"))
+    suffix = next((value.text or "" for value in values_of(event.argv, "", "suffix")), "")
+    head, tail = path.rstrip("X"), suffix
+    if found := re.search(r"X{3,}([^X/]+)$", path):
+        head, tail = path[: found.start()], found[1] + suffix
+    return Value((head, *FRESH, f"{tail}\n"))
 
 
 def _printenv(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Value | None:

@@ -9,7 +9,7 @@ from ..frozen import replace
 from ..patterns import lazy
 from .events import ExecEvent, Value, literal
 from .links import note_followed
-from .machine import DONE, MAX_DEPTH, Frame, Machine, Outcome, Refused, State
+from .machine import DONE, MAX_DEPTH, Frame, Machine, NoShell, Outcome, Refused, State
 from .redirects import file_at, is_path
 from .resolve import candidates
 from .sending import SENDERS, with_sent_files
@@ -243,16 +243,24 @@ def scan_tail(m: Machine, st: State, fr: Frame, event: ExecEvent) -> None:
 
             run_shell(m, st, inner, literal(code))
         elif text and _is_guarded(m, text):
-            run_argv(m, st.fork(), inner, list(event.argv[index:]))
+            _tail(m, st, inner, event.argv[index:])
         elif value.text is None and value.parts and not value.is_opaque and not value.has_glob:
             _half_known(m, st, inner, event, index)
         previous = text
 
 
+def _tail(m: Machine, st: State, fr: Frame, argv: tuple[Value, ...]) -> None:
+    try:
+        run_argv(m, st.fork(), fr, list(argv))
+    except NoShell:
+        if argv[0].text != "eval":  # what other programs call so evaluates their own languages: `nix eval`
+            raise
+
+
 def _half_known(m: Machine, st: State, fr: Frame, event: ExecEvent, index: int) -> None:
     base = event.argv[index].base()
-    if not base.prefix or base.prefix.startswith("-") or "=" in base.prefix:
-        return
+    if not base.prefix or base.prefix.startswith("-") or "=" in base.prefix or (index and "-" in base.prefix):
+        return  # `release-$VERSION` is a name with a number, not `release-it`
     names = [name for name in sorted(m.guarded) if base.could_be(name)]
     if 0 < len(names) <= 3:
         for name in names:

@@ -109,15 +109,17 @@ def _read_from(m: Machine, st: State, target: Value, upstream: tuple[object, ...
     return Stdin("file", text, feeders + text.sources)
 
 
+FRESH = (Glob("[0-9A-Za-z]"),) * 10
+"""The letters that `mktemp` puts into a name."""
+
+
 def _is_fresh(m: Machine, value: Value) -> bool:
     """True for the name that `mktemp` gives: not known, but one file."""
     head, *rest = value.parts or ("",)
+    rest = rest[:-1] if rest and isinstance(rest[-1], str) else rest
     return (
         isinstance(head, str)
-        and 0 < len(rest) < 3
-        and isinstance(rest[0], Glob)
-        and rest[0].pattern == "*"
-        and (len(rest) == 1 or isinstance(rest[1], str))
+        and (tuple(rest) == FRESH or rest == [Glob("*")])
         and any(head.startswith(f"{temp}/") for temp in m.places.temp)
     )
 

@@ -26,16 +26,14 @@ def with_sent_files(m: Machine, st: State, event: ExecEvent) -> ExecEvent:
     originals: list[Value] = []
     for value in event.argv:
         original = value
-        text = value.text or ""
-        for name in {text, text.rpartition("@")[2], text.rpartition("=")[2], text.rpartition("=@")[2]}:
-            file = file_at(m, st, literal(name)) if name else None
+        for named in _files_named(value):
+            file = file_at(m, st, named)
             if file is not None and file.target and not file.link:
-                original = literal(text.replace(name, file.target))
+                original = literal(value.show().replace(named.show(), file.target))
             feeders.extend(
                 source for content in (file.contents if file else ()) for source in content.sources
             )
-            if text:
-                feeders.extend(one for one in m.trace if one.name in CONVERTERS and _names(one, name))
+            feeders.extend(one for one in m.trace if one.name in CONVERTERS and _names(one, named.show()))
         originals.append(original)
     if tuple(originals) != event.argv:
         m.emit(replace(event, argv=tuple(originals)))
@@ -45,9 +43,18 @@ def with_sent_files(m: Machine, st: State, event: ExecEvent) -> ExecEvent:
     return replace(event, stdin=Stdin(stdin.kind, stdin.text, (*feeders, *stdin.upstream)))
 
 
+def _files_named(value: Value) -> list[Value]:
+    """Give what of a word may name a file: all of it, and what stands behind `@`, `=` or `=@`."""
+    head = value.parts[0] if value.parts else ""
+    if not isinstance(head, str) or (value.text is None and value.holes):
+        return []
+    starts = {head, *(head.rpartition(mark)[2] for mark in ("@", "=", "=@"))}
+    return [Value((start, *value.parts[1:])) for start in sorted(starts) if start]
+
+
 def _names(event: ExecEvent, name: str) -> bool:
     """Tell whether an earlier event is given a file's name, or what it begins with, beside other words."""
-    words = [word for word in event.words if word]
+    words = [value.show() for value in event.argv if value.parts and not value.holes]
     return len(words) > 1 and any(
         word == name or (len(word) > 1 and name in {f"{word}aa", f"{word}*"}) for word in words
     )

@@ -83,11 +83,17 @@ def found_beneath(root: Value, words: tuple[Value, ...]) -> Value:
     """What `{}` may stand for: the root itself, or something beneath it that matches the name tests."""
     text = root.text or ""
     name = next((pattern for test, pattern in _required(words) if test in {"-name", "-iname"}), None)
-    if name is not None and name.text and not has(words, "", "o", "or"):
+    pattern = _pattern(name) if name is not None else None
+    if pattern and not has(words, "", "o", "or"):
         from ..globs import pieces
 
-        return of((*root.parts, "" if text.endswith("/") else "/", Glob("**"), *pieces(name.text)))
+        return of((*root.parts, "" if text.endswith("/") else "/", Glob("**"), *pieces(pattern)))
     return root
+
+
+def _pattern(word: Value) -> str | None:
+    """Give the pattern of a name test. Without quotes the shell may put names in its place, which fit it too."""
+    return word.text if word.text is not None or word.holes else word.show()
 
 
 def _exec(m: Machine, st: State, fr: Frame, argv: list[Value], roots: list[Value], in_folder: bool) -> None:  # noqa: FBT001
@@ -149,7 +155,7 @@ def _narrowing(words: Sequence[Value]) -> tuple[list[str], list[str | None]]:
     """The tests that narrow what is found, and the patterns of those over names."""
     required = list(_required(words))
     names = [
-        pattern.text
+        _pattern(pattern)
         for test, pattern in required
         if test in {"-name", "-path", "-iname"} and pattern is not None
     ]

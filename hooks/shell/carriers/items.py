@@ -116,7 +116,7 @@ def _calls(
 def parallel(m: Machine, st: State, fr: Frame, event: ExecEvent) -> Outcome | None:
     """GNU parallel: `parallel program ::: items`, items from input, or whole commands from input."""
     words = event.argv
-    at = skip(words, "jnNaSIXDdELsCPU", frozenset({"jobs", "max-args", "arg-file", "colsep", "delay", "timeout", "joblog",
+    at = skip(words, "jnNaSIDdELsCPU", frozenset({"jobs", "max-args", "arg-file", "colsep", "delay", "timeout", "joblog",
                                                "results", "tmpdir", "workdir", "wd", "retries", "halt", "sshlogin", "env",
                                                "basefile", "return", "load", "memfree", "nice", "tagstring"}))  # fmt: skip
     rest = list(words[at:])
