@@ -48,7 +48,7 @@ def _chunks(path: Path, polls: int | None) -> Iterator[bytes]:
         file.seek(0, os.SEEK_END)
         while polls is None or idle < polls:
             # Looked for before reading: a part that has a successor grows no more, so nothing of its end is missed.
-            following = _next_part(path, file.fileno())
+            following = next_part(path, file.fileno())
             chunk = file.read()
             if following is not None:
                 file.close()
@@ -63,24 +63,21 @@ def _chunks(path: Path, polls: int | None) -> Iterator[bytes]:
         file.close()
 
 
-def _next_part(path: Path, descriptor: int) -> BinaryIO | None:
+def next_part(path: Path, descriptor: int) -> BinaryIO | None:
     """Open the part that follows the one being read, where there is one by now."""
-    parts = [*map(Path, rotated_parts(str(path))), path]
     inode = os.fstat(descriptor).st_ino
-    inodes = [_inode(part) for part in parts]
-    place = inodes.index(inode) if inode in inodes else len(parts) - 2
-    following = place + 1
-    if following == len(parts) or inodes[following] in {0, inode}:
-        return None
     try:
-        return parts[following].open("rb")
-    except FileNotFoundError:  # rotated again meanwhile: the next look finds it
+        newest = path.open("rb")
+    except FileNotFoundError:  # a writer that rotates has taken one file away and not yet made the next
         return None
-
-
-def _inode(part: Path) -> int:
-    """Give 0 for what is not there: a writer that rotates is between taking one file away and making the next."""
-    try:
-        return part.stat().st_ino
-    except FileNotFoundError:
-        return 0
+    if os.fstat(newest.fileno()).st_ino == inode:
+        newest.close()
+        return None
+    # Listed after opening: what was the newest then is in the list if it was rotated meanwhile, so none is passed over.
+    parts = [*map(Path, rotated_parts(str(path)))]
+    inodes = [part.stat().st_ino for part in parts]
+    later = parts[inodes.index(inode) + 1 :] if inode in inodes else []
+    if not later:
+        return newest
+    newest.close()
+    return later[0].open("rb")

@@ -7,7 +7,6 @@ import re
 import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,6 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def ctx(tmp_path: Path) -> ToolContext:
     return context(tmp_path)
-
-
-async def timed(ctx: ToolContext, command: str, limit: float) -> tuple[Output, float]:
-    start = time.monotonic()
-    output = await call(bash, ctx, command=command, timeout=limit)
-    return output, time.monotonic() - start
 
 
 def shown(output: Output) -> str:
@@ -59,74 +52,88 @@ def still_alive(ctx: ToolContext) -> str:
 # ---- the time limit and who it reaches (BUG-47)
 
 STUBBORN = {
-    "plain": "sleep 60",
-    "background": "(echo $BASHPID > pid; sleep 30; touch late) & wait",
-    "deaf": "trap '' TERM; echo $$ > pid; sleep 30; sleep 30; touch late",
-    "own session": "setsid sh -c 'echo $$ > pid; sleep 30; touch late' & wait",
-    "own session, deaf": "setsid sh -c 'trap \"\" TERM; echo $$ > pid; sleep 30; touch late' & wait",
-    "no mark": "env -i setsid sh -c 'echo $$ > pid; /bin/sleep 30; touch late' & wait",
-    "orphan": "(setsid sh -c 'echo $$ > pid; sleep 30; touch late' &) ; sleep 60",
-    "orphan without mark": "(env -i setsid sh -c 'echo $$ > pid; /bin/sleep 30; touch late' &) ; sleep 60",
+    "plain": "echo $$ > pid; sleep 300",
+    "background": "(echo $BASHPID > pid; sleep 300; touch late) & wait",
+    "deaf": "trap '' TERM; echo $$ > pid; sleep 300; sleep 300; touch late",
+    "own session": "setsid sh -c 'echo $$ > pid; sleep 300; touch late' & wait",
+    "own session, deaf": "setsid sh -c 'trap \"\" TERM; echo $$ > pid; sleep 300; touch late' & wait",
+    "no mark": "env -i setsid sh -c 'echo $$ > pid; /bin/sleep 300; touch late' & wait",
+    "orphan": "(setsid sh -c 'echo $$ > pid; sleep 300; touch late' &) ; sleep 300",
+    "orphan without mark": "(env -i setsid sh -c 'echo $$ > pid; /bin/sleep 300; touch late' &) ; sleep 300",
     "stopped": "sh -c 'echo $$ > pid; kill -STOP $$; touch late'",
 }
 
 
-async def test_the_time_limit_ends_every_process_of_the_call(tmp_path: Path) -> None:
-    """All kinds at once, as parallel agents would have them."""
-    outputs: dict[str, Output] = {}
-    agents = {kind: context(tmp_path, workspace=tmp_path / kind) for kind in STUBBORN}
+def begun(ctx: ToolContext) -> bool:
+    """Tell whether the process that a stubborn command is about has written down its id."""
+    pid = ctx.workspace / "pid"
+    return pid.exists() and pid.read_text() != ""
 
-    async def run(kind: str) -> None:
-        agents[kind].workspace.mkdir()
-        outputs[kind], seconds = await timed(agents[kind], f"echo so far; {STUBBORN[kind]}", 0.5)
-        assert seconds < 25, kind
+
+async def all_within(tmp_path: Path, limit: float) -> tuple[list[ToolContext], list[Output]]:
+    """Run all kinds at once, as parallel agents would have them, each with the same time limit."""
+    agents = [context(tmp_path, workspace=tmp_path / f"{kind} {limit:g}") for kind in STUBBORN]
+    outputs: dict[str, Output] = {}
+
+    async def run(agent: ToolContext, kind: str) -> None:
+        outputs[kind] = await call(bash, agent, command=f"echo so far; {STUBBORN[kind]}", timeout=limit)
 
     async with anyio.create_task_group() as tasks:
-        for kind in STUBBORN:
-            tasks.start_soon(run, kind)
-    for kind, output in outputs.items():
+        for agent, kind in zip(agents, STUBBORN, strict=True):
+            agent.workspace.mkdir()
+            tasks.start_soon(run, agent, kind)
+    return agents, [outputs[kind] for kind in STUBBORN]
+
+
+async def test_the_time_limit_ends_every_process_of_the_call(tmp_path: Path) -> None:
+    """With the first limit that lets all of them begin: how long that takes is the machine's affair."""
+    for limit in (0.5, 4, 30):
+        agents, outputs = await all_within(tmp_path, limit)
+        assert [still_alive(agent) for agent in agents] == [""] * len(agents)
+        if all(map(begun, agents)):
+            break
+    for output in outputs:
         assert output.is_error
-        assert shown(output).startswith("so far\n"), kind
-        assert "[timed out after 0.5 s; the command and all its processes were ended]" in shown(output), kind
+        assert shown(output).startswith("so far\n")
+        assert f"[timed out after {limit:g} s; the command and all its processes were ended]" in shown(output)
         assert output.meta == {"exit_status": 124, "timed_out": True}
-        assert still_alive(agents[kind]) == "", kind
 
 
 async def test_cancellation_ends_them_too(tmp_path: Path) -> None:
     agents = [context(tmp_path, workspace=tmp_path / kind) for kind in STUBBORN]
-    start = time.monotonic()
-    with anyio.move_on_after(0.5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             for agent, command in zip(agents, STUBBORN.values(), strict=True):
                 agent.workspace.mkdir()
                 tasks.start_soon(call_named, agent, command)
-    assert time.monotonic() - start < 25
+            while not all(map(begun, agents)):  # noqa: ASYNC110 - other processes
+                await anyio.sleep(0.02)
+            tasks.cancel_scope.cancel()
     assert [still_alive(agent) for agent in agents] == [""] * len(agents)
 
 
 @pytest.mark.parametrize(
     "start",
     [
-        "sleep 30 & ",
-        "setsid sleep 30 & ",
-        "setsid sleep 30 >/dev/null 2>&1 < /dev/null & ",
-        "nohup sleep 30 >/dev/null & disown;",
+        "sleep 300 & ",
+        "setsid sleep 300 & ",
+        "setsid sleep 300 >/dev/null 2>&1 < /dev/null & ",
+        "nohup sleep 300 >/dev/null & disown;",
     ],
 )
 async def test_what_is_left_in_the_background_is_ended_and_named(ctx: ToolContext, start: str) -> None:
-    output, seconds = await timed(ctx, f"{start} echo $! > pid; echo done", 20)
-    assert seconds < 3
+    output = await call(bash, ctx, command=f"{start} echo $! > pid; echo done", timeout=60)
     assert shown(output).startswith("done\n[still running in the background")
-    assert "sleep 30" in shown(output)
+    assert "sleep 300" in shown(output)
     assert not output.is_error
     assert not alive(ctx.workspace / "pid")
 
 
 async def test_a_process_that_shed_mark_and_session_but_holds_the_output_is_ended(ctx: ToolContext) -> None:
-    output, seconds = await timed(
-        ctx, "env -i setsid sh -c 'echo $$ > pid; exec /bin/sleep 30' & sleep 0.2; echo done", 20
-    )
-    assert seconds < 3
+    shed = "env -i setsid sh -c 'echo $$ > pid; exec /bin/sleep 300' &"
+    begins = "until [ -s pid ]; do sleep 0.02; done"
+    output = await call(bash, ctx, command=f"{shed} {begins}; echo done", timeout=60)
+    assert "timed_out" not in output.meta
     assert "done" in shown(output)
     assert not alive(ctx.workspace / "pid")
 
@@ -139,11 +146,13 @@ async def test_calls_side_by_side_do_not_end_each_others_processes(ctx: ToolCont
     results: dict[str, str] = {}
 
     async def run(name: str, command: str) -> None:
-        results[name] = await text(bash, ctx, command=command, timeout=0.3 if name == "short" else 20)
+        results[name] = await text(bash, ctx, command=command, timeout=0.3 if name == "short" else 60)
+        (ctx.workspace / f"{name}-ended").touch()
 
+    waits = "setsid sh -c 'until [ -e short-ended ]; do sleep 0.02; done' & wait $! && echo finished"
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(run, "short", "sleep 30")
-        tasks.start_soon(run, "long", "setsid sleep 0.8 & sleep 1; echo finished")
+        tasks.start_soon(run, "short", "sleep 300")
+        tasks.start_soon(run, "long", waits)
     assert results["long"] == "finished"
 
 
@@ -163,8 +172,7 @@ ASKING = (
 
 @pytest.mark.parametrize("command", ASKING)
 async def test_a_command_that_asks_ends_by_itself(ctx: ToolContext, command: str) -> None:
-    output, seconds = await timed(ctx, command, 10)
-    assert seconds < 5
+    output = await call(bash, ctx, command=command, timeout=60)
     assert "timed_out" not in output.meta
 
 
@@ -196,7 +204,7 @@ def under_a_terminal(program: str) -> tuple[str, str]:
     command = ["setsid", "--ctty", "--wait", sys.executable, "-c", program]
     checkout = Path(__file__).parents[3]
     subprocess.run(
-        command, stdin=follower, stdout=follower, stderr=follower, cwd=checkout, timeout=20, check=True
+        command, stdin=follower, stdout=follower, stderr=follower, cwd=checkout, timeout=60, check=True
     )
     typed = os.read(follower, 1000).decode().strip()
     os.set_blocking(leader, False)
@@ -215,8 +223,7 @@ def peak_bytes() -> int:
 
 async def test_an_endless_printer_costs_little_memory(ctx: ToolContext) -> None:
     before = peak_bytes()
-    output, seconds = await timed(ctx, "yes", 1)
-    assert seconds < 3
+    output = await call(bash, ctx, command="yes", timeout=1)
     assert peak_bytes() - before < 50_000_000
     assert len(shown(output)) < 31_000
     assert "timed out" in shown(output)
