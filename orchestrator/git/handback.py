@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from .errors import GitError
 from .hub import Hub, ref_part
@@ -63,7 +64,7 @@ async def _deliver(place: Place, hub: Hub, commit: str, wanted: str, notices: li
     except GitError as error:
         await hub.write(commit, "result", ref_part(wanted))
         notices.append(
-            f"{error}\nThe result is safe: git fetch {hub.path} {hub.ref('result', ref_part(wanted))}"
+            f"{error}\nThe result is safe: git fetch {quote(str(hub.path))} {hub.ref('result', ref_part(wanted))}"
         )
         return ""
     if branch != wanted:

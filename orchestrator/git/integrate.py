@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Literal
 
 from .commands import Ran
@@ -151,7 +152,7 @@ class Integration:
         return kept
 
     def _leave(self, work: Work, reason: str, files: tuple[str, ...]) -> None:
-        command = f"git fetch {self.hub.path} {work.ref} && git merge FETCH_HEAD"
+        command = f"git fetch {quote(str(self.hub.path))} {work.ref} && git merge FETCH_HEAD"
         self.left.append(Left(work, reason, files, command))
 
     async def _green_prefix(self, commits: Sequence[str]) -> int:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace as dc_replace
 from pathlib import Path
+from shlex import quote
 from shutil import copytree, rmtree
 
 import anyio
@@ -156,7 +157,8 @@ async def test_isolated_subagents_stay_out_of_the_users_checkout(
     for folder in (user / ".git", user / "src", own / "src", session / "git" / "trees" / "other"):
         folder.mkdir(parents=True)
     chain = HookChain([fence_hook(user, session, {"a": own})])
-    text = command.format(user=user, own=own, hub=session / "git" / "hub.git")
+    places = {"user": user, "own": own, "hub": session / "git" / "hub.git"}
+    text = command.format(**{name: quote(str(path)) for name, path in places.items()})
     call = ToolCall("1", "bash", {"command": text})
     decision = await chain.ask(PreToolUse(RunRef("s1", "a", "general", "lead", 1), call))
     assert (decision.verdict is Verdict.DENY) is refused
@@ -271,7 +273,7 @@ async def test_the_model_is_asked_while_the_checkpoint_is_made(tmp_path: Path) -
 async def test_the_model_is_asked_while_the_checkout_is_made(repository: Repository, tmp_path: Path) -> None:
     """The set-up waits here for the first reply; nothing runs in the checkout before it is through."""
     replied = tmp_path / "replied"
-    setup = f"while ! [ -e {replied} ]; do sleep 0.01; done; echo ready > set-up.txt"
+    setup = f"while ! [ -e {quote(str(replied))} ]; do sleep 0.01; done; echo ready > set-up.txt"
 
     def listen(moment: Moment) -> None:
         if isinstance(moment, Replied) and moment.ref.depth:

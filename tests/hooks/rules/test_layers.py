@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
@@ -141,7 +142,10 @@ def test_the_law_of_a_workspace_is_made_of_both_files(
     assert refuses(law, "project-thing")
     places = live_places(str(workspace), home=str(tmp_path / "home"))
     for path in (user, tmp_path / "state" / "projects" / "x" / "audit.jsonl"):
-        assert law.judge_command(f"echo x > {path}", places).rule in {"policy-write", "write-system"}
+        assert law.judge_command(f"echo x > {quote(str(path))}", places).rule in {
+            "policy-write",
+            "write-system",
+        }
 
 
 def test_links_on_this_machine_are_followed(tmp_path: Path, law: Law) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import resource
+import shlex
 import shutil
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -324,8 +325,8 @@ async def test_a_repository_that_takes_no_branch_gets_a_command_line(
     handed = await isolation.hand_back()
     assert handed.branch == ""
     (notice,) = handed.notices
-    command = notice.rpartition("The result is safe: git ")[2].split()
-    repository.git(*command)
+    command = notice.rpartition("The result is safe: git ")[2]
+    repository.git(*shlex.split(command))
     assert repository.git("show", "FETCH_HEAD:README.md") == "agent"
 
 

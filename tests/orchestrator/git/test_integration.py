@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
@@ -168,7 +169,9 @@ async def test_a_bad_resolution_gets_one_more_attempt_and_is_then_left(
     assert why in resolver.asked[1].brief
     (left,) = done.left
     assert left.files == ("README.md",)
-    assert left.command == f"git fetch {isolation.hub.path} {left.work.ref} && git merge FETCH_HEAD"
+    assert (
+        left.command == f"git fetch {quote(str(isolation.hub.path))} {left.work.ref} && git merge FETCH_HEAD"
+    )
     assert done.verified is True
     handed = await isolation.hand_back()
     assert handed.left == {left.work.agent_id: f"decurion/s1-{left.work.agent_id}"}
@@ -225,7 +228,9 @@ async def test_a_check_that_is_red_from_the_start_blames_nobody(isolation: Isola
 
 async def test_a_check_that_passes_is_run_once(isolation: Isolation, work: MakeWork, tmp_path: Path) -> None:
     works = [await work(name, {f"{name}.txt": "x\n"}) for name in "abc"]
-    done = await isolation.integrate(works, verify=f"echo ran >> {tmp_path}/runs; echo all is well")
+    done = await isolation.integrate(
+        works, verify=f"echo ran >> {quote(str(tmp_path))}/runs; echo all is well"
+    )
     assert (done.verified, done.check_output, done.notices) == (True, "all is well\n", ())
     assert (tmp_path / "runs").read_text() == "ran\n"
 

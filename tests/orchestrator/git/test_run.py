@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from shlex import quote
 
 import anyio
 import pytest
@@ -36,7 +37,7 @@ async def test_input_that_git_does_not_read_is_not_an_error_of_its_own(repositor
 async def test_git_that_nobody_waits_for_is_ended(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slow = f"echo $$ > {tmp_path}/pid; exec sleep 60"
+    slow = f"echo $$ > {quote(str(tmp_path))}/pid; exec sleep 60"
     monkeypatch.setenv("PATH", failing_git(tmp_path / "bin", "status", "", slow))
     with anyio.move_on_after(30) as scope:
         async with anyio.create_task_group() as group:
