@@ -153,11 +153,8 @@ class Scene:
     @property
     def upstream_events(self) -> tuple[ExecEvent, ...]:
         """All commands whose output is read, or expanded into the arguments."""
-        event = self.event
-        feeding = [*event.stdin.upstream, *(source for value in event.argv for source in value.sources)]
-        if event.stdin.text is not None:
-            feeding.extend(event.stdin.text.sources)
-        return tuple(all_upstream(feeding))
+        text = self.event.stdin.text
+        return tuple(all_upstream([*self.event.feeders, *(text.sources if text is not None else ())]))
 
     def of(self, event: ExecEvent) -> Scene:
         """Give the scene of another event of the same reading."""

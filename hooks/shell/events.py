@@ -220,6 +220,11 @@ class ExecEvent(_Hashed):
             return self.hashed
 
     @property
+    def feeders(self) -> list[ExecEvent]:
+        """The commands whose output it reads or is given as arguments."""
+        return [*self.stdin.upstream, *(source for value in self.argv for source in value.sources)]
+
+    @property
     def words(self) -> tuple[str | None, ...]:
         """The arguments' exact texts, None where not fully known."""
         return tuple(value.text for value in self.argv)
@@ -241,8 +246,7 @@ def all_upstream(events: list[ExecEvent]) -> Iterator[ExecEvent]:
         if id(event) not in seen:
             seen.add(id(event))
             yield event
-            inner = [*event.stdin.upstream, *(source for value in event.argv for source in value.sources)]
-            todo.extend(inner[::-1])
+            todo.extend(event.feeders[::-1])
 
 
 @frozen
