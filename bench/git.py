@@ -16,18 +16,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import anyio
 
-from decurion.agents.messages_api import Answer, Request, call, calls, say, serve
+from decurion.agents.messages_api import Answer, Request, call, calls, say
 from decurion.agents.messages_api import Options as ApiOptions
 from decurion.orchestrator.git import Isolation, Work
 from decurion.orchestrator.git.matrix import Merges, conflict_matrix
 from decurion.orchestrator.options import ModelOptions, SessionOptions, WorkOptions
 from decurion.orchestrator.session import open_session
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from bench.elsewhere import be_api, elsewhere
 
 TREES = 16
 PARTS, TURNS, DELAY = 8, 10, 0.2
@@ -127,29 +130,11 @@ def script(parts: int) -> Callable[[Request], Awaitable[Answer]]:
     return answer
 
 
-async def be_api(parts: int) -> None:
-    """Print the address, and answer until standard input ends."""
-    async with serve(script(parts), ApiOptions(latency=DELAY, record=False)) as served:
-        print(served.url, flush=True)
-        await anyio.to_thread.run_sync(sys.stdin.read)
-
-
-@contextmanager
-def api(parts: int) -> Generator[str]:
-    """Run the API in a process of its own: it has no part in what a session costs."""
-    command = [sys.executable, "-P", __file__, "api", str(parts)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
-        assert program.stdin
-        assert program.stdout
-        yield program.stdout.readline().strip()
-        program.stdin.close()
-
-
 async def lead(place: Path, base: Path, parts: int) -> float:
     """Seconds from the lead's first request to the end; several parts are isolated and end in a branch."""
     own = {"DECURION_STATE_DIR": str(base / "lead"), "DECURION_CONFIG_DIR": str(base / "config")}
     os.environ.update({**own, "ANTHROPIC_API_KEY": "test"})
-    with api(parts) as url:
+    with elsewhere(__file__, "api", str(parts)) as (url, _end):
         work = WorkOptions(isolation="worktree" if parts > 1 else "none")
         async with open_session(SessionOptions(place, ModelOptions(base_url=url), work=work)) as session:
             began = time.perf_counter()
@@ -247,7 +232,7 @@ def interruptions(count: int) -> bool:
 def main() -> int:
     """Print the table; `--interruptions N` adds the kill test, which takes a second each."""
     if sys.argv[1:2] == ["api"]:
-        anyio.run(be_api, int(sys.argv[2]))
+        anyio.run(be_api, script(int(sys.argv[2])), ApiOptions(latency=DELAY, record=False))
         return 0
     os.environ["GIT_CONFIG_NOSYSTEM"] = "1"
     base = Path(tempfile.mkdtemp(prefix="decurion-bench-git-"))

@@ -25,6 +25,10 @@ from typing import Any, NamedTuple
 import anyio
 
 HERE = Path(__file__).resolve()
+sys.path.insert(0, str(HERE.parent.parent))
+
+from bench.elsewhere import elsewhere  # noqa: E402
+
 MODEL = "claude-sonnet-5-5"
 FILE = "".join(f"def add_{n}(a: int, b: int) -> int:\n    return a + b + {n}\n\n\n" for n in range(40))
 
@@ -198,16 +202,10 @@ def _usd(usage: list[Any]) -> float:
 @contextmanager
 def api(scenario: Scenario, told: dict[str, Any] | None = None) -> Generator[str]:
     """Run the API in a process of its own; at the end it must not have refused anything. `told` gets what it saw."""
-    command = [sys.executable, "-P", str(HERE.with_name("wire_api.py"))]
     arguments = [str(scenario.turns), str(scenario.children), str(scenario.latency)]
-    with subprocess.Popen(
-        [*command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as program:
-        assert program.stdin
-        assert program.stdout
-        yield program.stdout.readline().strip()
-        program.stdin.close()
-        seen = json.loads(program.stdout.readline())
+    with elsewhere(str(HERE.with_name("wire_api.py")), *arguments) as (url, end):
+        yield url
+        seen = json.loads(end())
         assert seen["refused"] == 0, seen
         if told is not None:
             told.update(seen)

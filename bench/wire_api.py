@@ -6,11 +6,16 @@ Arguments: turns of a child, children of the lead (0: the lead itself takes the 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import anyio
 import orjson
 
-from decurion.agents.messages_api import Answer, Options, Refusal, Request, call, calls, say, serve
+from decurion.agents.messages_api import Answer, Options, Refusal, Request, call, calls, say
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from bench.elsewhere import be_api
 
 CHILD = "Look through the files and say what they do. Part "
 
@@ -44,16 +49,9 @@ class Work:
 async def _main() -> None:
     turns, children, latency = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
     work = Work(turns, children)
-    async with serve(work, Options(record=False, latency=latency)) as api:
-        print(api.url, flush=True)
-        await _until_closed()
-        told = {"refused": len(api.refused), "most_active": api.most_active, "first": work.first}
-        print(orjson.dumps(told).decode(), flush=True)
-
-
-async def _until_closed() -> None:
-    """Wait for the end of standard input: the benchmark is done with us."""
-    await anyio.to_thread.run_sync(sys.stdin.read)
+    api = await be_api(work, Options(record=False, latency=latency))
+    told = {"refused": len(api.refused), "most_active": api.most_active, "first": work.first}
+    print(orjson.dumps(told).decode(), flush=True)
 
 
 if __name__ == "__main__":
