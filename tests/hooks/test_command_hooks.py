@@ -29,6 +29,7 @@ from decurion.hooks import (
 )
 from decurion.hooks.command import CommandHook, command_hooks
 from decurion.hooks.payload import Surroundings
+from tests.gates import EIGHT_BEGAN
 
 pytestmark = pytest.mark.anyio
 
@@ -174,10 +175,6 @@ async def test_cancelling_the_agent_ends_its_hooks(place: Surroundings, mark: st
     with anyio.move_on_after(0.3):
         await decide(place, f"sh -c 'sleep 30; : {mark}'; true")
         raise AssertionError("the hook answered")
-
-
-EIGHT_BEGAN = "touch gate-$$; until [ $(ls | grep -c gate-) -ge 8 ]; do sleep 0.02; done"
-"""Ends once eight of it run; one after the other, the first would wait until its time is over."""
 
 
 @pytest.mark.parametrize(

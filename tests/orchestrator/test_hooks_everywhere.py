@@ -13,6 +13,7 @@ from decurion.agents.model import ModelRequest, Progress, Reply, Usage
 from decurion.hooks.audit import session_dir
 from decurion.orchestrator.options import LawOptions
 from decurion.orchestrator.orchestrator import Orchestrator
+from tests.gates import EIGHT_BEGAN
 
 pytestmark = pytest.mark.anyio
 
@@ -128,12 +129,10 @@ async def test_a_broken_gate_refuses_and_the_log_says_that_it_broke(
     assert len([one for one in records if one["event"] == "hook_failed"]) == 3
 
 
-EIGHT_BEGAN = "touch gate-$$; until [ $(ls | grep -c gate-) -ge 8 ]; do sleep 0.05; done; exit 2"
-"""Says no once all eight gates of a turn run; one after the other, the first would wait until its time is over."""
-
-
 @pytest.mark.parametrize(
-    ("gate", "limit", "late"), [(EIGHT_BEGAN, 60, 0), ("sleep 300; exit 0", 1, 24)], ids=["slow", "late"]
+    ("gate", "limit", "late"),
+    [(f"{EIGHT_BEGAN}; exit 2", 60, 0), ("sleep 300; exit 0", 1, 24)],
+    ids=["slow", "late"],
 )
 async def test_eight_calls_of_one_turn_wait_for_slow_gates_together(
     tmp_path: Path, gate: str, limit: int, late: int
