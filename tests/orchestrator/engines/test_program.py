@@ -61,7 +61,7 @@ def test_workers_end_with_the_program_and_their_work_is_gone_on_with(
             running.send(signum)
             done = running.ended()
             took = time.monotonic() - sent
-        assert (done.returncode, took < 60) == (code, True), done.stderr
+        assert (done.returncode, took < 30) == (code, True), done.stderr
         assert b"sk-of-the-test" not in environ
         assert _until(lambda: not is_alive(worker), 60)
         assert not running_with(mark)
